@@ -154,7 +154,7 @@ choose_name (const Output *output, const gchar *name, gboolean temporary)
 }
 
 static gchar *
-make_launch (const Adjustment *self, gboolean temporary)
+make_bundle_launch (const Adjustment *self, gboolean temporary)
 {
   const gboolean picture = temporary && self->common->report != NULL;
   GString *launch = g_string_new (NULL);
@@ -203,7 +203,7 @@ take_message (const GstStructure *s, gpointer data)
 }
 
 static void
-take_results (GstElement *pipeline, gpointer data)
+take_bundle_results (GstElement *pipeline, gpointer data)
 {
   Adjustment *self = data;
   GstElement *adjust = gst_bin_get_by_name (GST_BIN (pipeline), "adjust");
@@ -215,7 +215,7 @@ take_results (GstElement *pipeline, gpointer data)
 }
 
 static gboolean
-open_outputs (Adjustment *self, GError **error)
+open_bundle_outputs (Adjustment *self, GError **error)
 {
   const gchar *const *inputs = (const gchar *const *) self->common->inputs;
 
@@ -245,15 +245,15 @@ measure_iterations (gpointer data, guint64 *done)
 static gboolean
 adjust_model (Adjustment *self, GError **error)
 {
-  gboolean ok = open_outputs (self, error);
+  gboolean ok = open_bundle_outputs (self, error);
 
   if (ok) {
-    gchar *launch = make_launch (self, TRUE);
+    gchar *launch = make_bundle_launch (self, TRUE);
 
     ok = pipeline_run (&(PipelineRun){ .launch = launch,
                            .label = self->name,
                            .message = take_message,
-                           .finish = take_results,
+                           .finish = take_bundle_results,
                            .data = self,
                            .progress = !self->common->quiet,
                            .measure = measure_iterations,
@@ -279,7 +279,7 @@ get_cost (const Adjustment *self, const gchar *name)
 }
 
 static guint64
-get_count (const Adjustment *self, const gchar *name)
+get_bundle_count (const Adjustment *self, const gchar *name)
 {
   const GValue *value =
       self->stats != NULL ? gst_structure_get_value (self->stats, name) : NULL;
@@ -298,8 +298,8 @@ get_count (const Adjustment *self, const gchar *name)
 static gdouble
 rms_error (const Adjustment *self, const gchar *cost)
 {
-  return sqrt (
-      2 * get_cost (self, cost) / MAX (get_count (self, "observations"), 1));
+  return sqrt (2 * get_cost (self, cost)
+               / MAX (get_bundle_count (self, "observations"), 1));
 }
 
 static const gchar *
@@ -317,32 +317,33 @@ print_result (const Adjustment *self)
 {
   g_print ("%s: %" G_GUINT64_FORMAT " cameras, %" G_GUINT64_FORMAT
            " points, %" G_GUINT64_FORMAT " observations\n\n",
-      self->name, get_count (self, "cameras"), get_count (self, "points"),
-      get_count (self, "observations"));
+      self->name, get_bundle_count (self, "cameras"),
+      get_bundle_count (self, "points"),
+      get_bundle_count (self, "observations"));
   g_print ("            cost            RMS error, pixels\n");
   g_print ("before  %12.6g            %8.4f\n", get_cost (self, "initial-cost"),
       rms_error (self, "initial-cost"));
   g_print ("after   %12.6g            %8.4f\n\n", get_cost (self, "final-cost"),
       rms_error (self, "final-cost"));
   g_print ("%" G_GUINT64_FORMAT " iterations in %.3f s, stopped by %s, %s\n",
-      get_count (self, "iterations"), get_cost (self, "seconds"),
+      get_bundle_count (self, "iterations"), get_cost (self, "seconds"),
       get_stop (self), self->backend);
 }
 
 static void
-print_json (const Adjustment *self)
+print_bundle_json (const Adjustment *self)
 {
   JsonBuilder *json = json_builder_new ();
 
   json_builder_begin_object (json);
   json_add_string (json, "version", PACKAGE_VERSION);
   json_add_string (json, "file", self->name);
-  json_add_int (json, "cameras", get_count (self, "cameras"));
-  json_add_int (json, "points", get_count (self, "points"));
-  json_add_int (json, "observations", get_count (self, "observations"));
+  json_add_int (json, "cameras", get_bundle_count (self, "cameras"));
+  json_add_int (json, "points", get_bundle_count (self, "points"));
+  json_add_int (json, "observations", get_bundle_count (self, "observations"));
   json_add_double (json, "initial-cost", get_cost (self, "initial-cost"));
   json_add_double (json, "final-cost", get_cost (self, "final-cost"));
-  json_add_int (json, "iterations", get_count (self, "iterations"));
+  json_add_int (json, "iterations", get_bundle_count (self, "iterations"));
   json_add_string (json, "stop", get_stop (self));
   json_add_double (json, "seconds", get_cost (self, "seconds"));
   json_add_string (json, "backend", self->backend);
@@ -388,7 +389,7 @@ add_curve (const Adjustment *self, Report *report)
 }
 
 static void
-write_report (const Adjustment *self, GError **error)
+write_bundle_report (const Adjustment *self, GError **error)
 {
   gchar *title = g_strdup_printf ("Bundle adjustment of %s", self->name);
   Report *report = report_new (title);
@@ -397,9 +398,10 @@ write_report (const Adjustment *self, GError **error)
       "%" G_GUINT64_FORMAT " cameras, %" G_GUINT64_FORMAT
       " points, %" G_GUINT64_FORMAT " observations. %" G_GUINT64_FORMAT
       " iterations in %.3f s; stopped by %s.",
-      get_count (self, "cameras"), get_count (self, "points"),
-      get_count (self, "observations"), get_count (self, "iterations"),
-      get_cost (self, "seconds"), get_stop (self));
+      get_bundle_count (self, "cameras"), get_bundle_count (self, "points"),
+      get_bundle_count (self, "observations"),
+      get_bundle_count (self, "iterations"), get_cost (self, "seconds"),
+      get_stop (self));
   add_table (self, report);
   report_add_picture (report, self->picture,
       "The adjusted model. The colour of a point is its mean reprojection "
@@ -432,7 +434,7 @@ set_usage (GError **error, const gchar *format, const gchar *value)
 }
 
 static gboolean
-check_options (GError **error)
+check_bundle_options (GError **error)
 {
   static const gchar *const losses[] = { "none", "huber", "cauchy", "tukey",
     NULL };
@@ -505,9 +507,9 @@ run_adjustment (Adjustment *self, GError **error)
       || !adjust_model (self, error))
     return;
   if (self->common->report != NULL)
-    write_report (self, error);
+    write_bundle_report (self, error);
   if (self->common->json)
-    print_json (self);
+    print_bundle_json (self);
   else if (!self->common->quiet)
     print_result (self);
 }
@@ -539,9 +541,9 @@ run_bundle (gint argc, gchar **argv)
   self.name = common.inputs[0];
   self.numbers = g_array_new (FALSE, FALSE, sizeof (gdouble));
   self.costs = g_array_new (FALSE, FALSE, sizeof (gdouble));
-  if (check_options (&error)) {
+  if (check_bundle_options (&error)) {
     if (common.show)
-      launch_print (make_launch (&self, FALSE));
+      launch_print (make_bundle_launch (&self, FALSE));
     else
       run_adjustment (&self, &error);
   }

@@ -172,7 +172,7 @@ append_text (GString *launch, const Monitoring *self, guint i,
 }
 
 static gchar *
-make_launch (const Monitoring *self, gboolean temporary)
+make_monitor_launch (const Monitoring *self, gboolean temporary)
 {
   const gboolean picture = temporary && self->common->report != NULL;
   GString *launch = g_string_new (NULL);
@@ -233,7 +233,7 @@ connect_summary (GstElement *pipeline, gpointer data)
 }
 
 static guint64
-get_count (const GstStructure *s, const gchar *name)
+get_monitor_count (const GstStructure *s, const gchar *name)
 {
   guint64 value = 0;
 
@@ -243,7 +243,7 @@ get_count (const GstStructure *s, const gchar *name)
 }
 
 static gdouble
-get_double (const GstStructure *s, const gchar *name)
+get_monitor_double (const GstStructure *s, const gchar *name)
 {
   gdouble value = NAN;
 
@@ -264,13 +264,14 @@ show_status (const GstStructure *s, gpointer data)
   g_printerr ("%s%.0f frames/s, %" G_GUINT64_FORMAT
               " frames lost, latency 50 %%: %.0f us, 99 %%: %.0f us%s",
       isatty (STDERR_FILENO) ? "\r\033[K" : "",
-      get_double (s, "frames-per-second"), get_count (s, "lost"),
-      get_count (s, "latency-p50") / 1e3, get_count (s, "latency-p99") / 1e3,
+      get_monitor_double (s, "frames-per-second"),
+      get_monitor_count (s, "lost"), get_monitor_count (s, "latency-p50") / 1e3,
+      get_monitor_count (s, "latency-p99") / 1e3,
       isatty (STDERR_FILENO) ? "" : "\n");
 }
 
 static void
-take_results (GstElement *pipeline, gpointer data)
+take_monitor_results (GstElement *pipeline, gpointer data)
 {
   Monitoring *self = data;
   GstElement *monitor = gst_bin_get_by_name (GST_BIN (pipeline), "monitor");
@@ -283,7 +284,7 @@ take_results (GstElement *pipeline, gpointer data)
 }
 
 static gboolean
-open_outputs (Monitoring *self, GError **error)
+open_monitor_outputs (Monitoring *self, GError **error)
 {
   for (guint i = 0; i < G_N_ELEMENTS (output_names); i++) {
     if (*output_names[i] == NULL)
@@ -299,17 +300,17 @@ open_outputs (Monitoring *self, GError **error)
 static gboolean
 monitor_frames (Monitoring *self, GError **error)
 {
-  gboolean ok = open_outputs (self, error);
+  gboolean ok = open_monitor_outputs (self, error);
 
   if (ok) {
-    gchar *launch = make_launch (self, TRUE);
+    gchar *launch = make_monitor_launch (self, TRUE);
 
     self->start = g_get_monotonic_time ();
     ok = pipeline_run (&(PipelineRun){ .launch = launch,
                            .label = self->name,
                            .message = show_status,
                            .prepare = connect_summary,
-                           .finish = take_results,
+                           .finish = take_monitor_results,
                            .data = self,
                            .stop_at_interrupt = self->live,
                            .progress = !self->live && !self->common->quiet,
@@ -348,7 +349,7 @@ print_layers (const Monitoring *self)
 }
 
 static void
-print_json (const Monitoring *self)
+print_monitor_json (const Monitoring *self)
 {
   JsonBuilder *json = json_builder_new ();
   const GArray *layers = self->summary->layers;
@@ -359,7 +360,7 @@ print_json (const Monitoring *self)
   json_add_int (json, "frames", self->summary->frames);
   json_add_double (json, "seconds", self->seconds);
   json_add_string (json, "backend", self->backend);
-  json_add_int (json, "lost", get_count (self->stats, "lost"));
+  json_add_int (json, "lost", get_monitor_count (self->stats, "lost"));
   json_builder_set_member_name (json, "layers");
   json_builder_begin_array (json);
   for (guint i = 0; i < layers->len; i++) {
@@ -432,7 +433,7 @@ add_layers (const Monitoring *self, Report *report)
 }
 
 static void
-write_report (const Monitoring *self, GError **error)
+write_monitor_report (const Monitoring *self, GError **error)
 {
   gchar *title = g_strdup_printf ("Melt pool: %s", self->name);
   Report *report = report_new (title);
@@ -441,7 +442,8 @@ write_report (const Monitoring *self, GError **error)
       "%" G_GUINT64_FORMAT " frames, %" G_GUINT64_FORMAT
       " of them lost before they came. Analysed in %.2f s. Features are means "
       "over the frames with the laser on.",
-      self->summary->frames, get_count (self->stats, "lost"), self->seconds);
+      self->summary->frames, get_monitor_count (self->stats, "lost"),
+      self->seconds);
   add_layers (self, report);
   report_add_picture (report, self->picture,
       "One of the frames: melt pool in green, spatters in cyan, expected "
@@ -499,7 +501,7 @@ check_names (const gchar *input, GError **error)
 }
 
 static gboolean
-check_options (const CommonOptions *common, GError **error)
+check_monitor_options (const CommonOptions *common, GError **error)
 {
   static const gchar *const positions[] = { "signals", "brightest",
     "brightest-pixel", "centroid", "fixed", NULL };
@@ -559,9 +561,9 @@ run_monitoring (Monitoring *self, GError **error)
       || !monitor_frames (self, error))
     return;
   if (self->common->report != NULL)
-    write_report (self, error);
+    write_monitor_report (self, error);
   if (self->common->json)
-    print_json (self);
+    print_monitor_json (self);
   else if (!self->common->quiet)
     print_layers (self);
 }
@@ -582,9 +584,9 @@ run_monitor (gint argc, gchar **argv)
   self.name = common.inputs[0];
   self.live = g_str_has_prefix (self.name, "udp://");
   self.summary = layer_summary_new ();
-  if (check_options (&common, &error)) {
+  if (check_monitor_options (&common, &error)) {
     if (common.show)
-      launch_print (make_launch (&self, FALSE));
+      launch_print (make_monitor_launch (&self, FALSE));
     else
       run_monitoring (&self, &error);
   }

@@ -106,7 +106,7 @@ append_flow_files (GString *launch)
 }
 
 static gchar *
-make_launch (const Estimation *self, gboolean temporary)
+make_motion_launch (const Estimation *self, gboolean temporary)
 {
   const gboolean picture = temporary && self->common->report != NULL;
   GString *launch = g_string_new (NULL);
@@ -171,7 +171,7 @@ connect_course (GstElement *pipeline, gpointer data)
 }
 
 static void
-take_results (GstElement *pipeline, gpointer data)
+take_motion_results (GstElement *pipeline, gpointer data)
 {
   Estimation *self = data;
   GstElement *motion = gst_bin_get_by_name (GST_BIN (pipeline), "motion");
@@ -184,7 +184,7 @@ take_results (GstElement *pipeline, gpointer data)
 }
 
 static gboolean
-open_outputs (Estimation *self, GError **error)
+open_motion_outputs (Estimation *self, GError **error)
 {
   if (options.flo != NULL && g_mkdir_with_parents (options.flo, 0777) != 0) {
     g_set_error (error, G_IO_ERROR, G_IO_ERROR_FAILED,
@@ -205,16 +205,16 @@ open_outputs (Estimation *self, GError **error)
 static gboolean
 estimate_motion (Estimation *self, GError **error)
 {
-  gboolean ok = open_outputs (self, error);
+  gboolean ok = open_motion_outputs (self, error);
 
   if (ok) {
-    gchar *launch = make_launch (self, TRUE);
+    gchar *launch = make_motion_launch (self, TRUE);
 
     self->start = g_get_monotonic_time ();
     ok = pipeline_run (&(PipelineRun){ .launch = launch,
                            .label = self->name,
                            .prepare = connect_course,
-                           .finish = take_results,
+                           .finish = take_motion_results,
                            .data = self,
                            .progress = !self->common->quiet,
                            .frames = "motion",
@@ -230,7 +230,7 @@ estimate_motion (Estimation *self, GError **error)
 /* --- results --------------------------------------------------------------- */
 
 static gdouble
-get_double (const Estimation *self, const gchar *name)
+get_motion_double (const Estimation *self, const gchar *name)
 {
   gdouble value = NAN;
 
@@ -240,7 +240,7 @@ get_double (const Estimation *self, const gchar *name)
 }
 
 static guint64
-get_count (const Estimation *self, const gchar *name)
+get_motion_count (const Estimation *self, const gchar *name)
 {
   guint64 value = 0;
 
@@ -254,37 +254,40 @@ print_summary (const Estimation *self)
 {
   g_print ("%s: %" G_GUINT64_FORMAT " frames, %" G_GUINT64_FORMAT
            " scene cuts, %" G_GUINT64_FORMAT " repeated frames\n\n",
-      self->name, get_count (self, "frames"), get_count (self, "scene-cuts"),
-      get_count (self, "duplicates"));
+      self->name, get_motion_count (self, "frames"),
+      get_motion_count (self, "scene-cuts"),
+      get_motion_count (self, "duplicates"));
   g_print ("mean length of the vectors    %8.2f pixels\n",
       motion_course_get_mean (self->course));
   g_print ("still blocks                  %8.1f %%\n",
-      100 * get_double (self, "static-share"));
+      100 * get_motion_double (self, "static-share"));
   g_print ("global motion                 %8.2f pixels a frame\n",
-      get_double (self, "mean-global-motion"));
-  g_print (
-      "PSNR of the prediction        %8.2f dB\n", get_double (self, "psnr"));
+      get_motion_double (self, "mean-global-motion"));
+  g_print ("PSNR of the prediction        %8.2f dB\n",
+      get_motion_double (self, "psnr"));
   g_print ("\n%.2f s, %.1f frames/s, %s\n", self->seconds,
-      get_count (self, "frames") / MAX (self->seconds, 1e-6), self->backend);
+      get_motion_count (self, "frames") / MAX (self->seconds, 1e-6),
+      self->backend);
 }
 
 static void
-print_json (const Estimation *self)
+print_motion_json (const Estimation *self)
 {
   JsonBuilder *json = json_builder_new ();
 
   json_builder_begin_object (json);
   json_add_string (json, "version", PACKAGE_VERSION);
   json_add_string (json, "file", self->name);
-  json_add_int (json, "frames", get_count (self, "frames"));
-  json_add_int (json, "scene-cuts", get_count (self, "scene-cuts"));
-  json_add_int (json, "duplicates", get_count (self, "duplicates"));
+  json_add_int (json, "frames", get_motion_count (self, "frames"));
+  json_add_int (json, "scene-cuts", get_motion_count (self, "scene-cuts"));
+  json_add_int (json, "duplicates", get_motion_count (self, "duplicates"));
   json_add_double (
       json, "mean-length-px", motion_course_get_mean (self->course));
-  json_add_double (json, "static-share", get_double (self, "static-share"));
   json_add_double (
-      json, "mean-global-motion-px", get_double (self, "mean-global-motion"));
-  json_add_double (json, "psnr-db", get_double (self, "psnr"));
+      json, "static-share", get_motion_double (self, "static-share"));
+  json_add_double (json, "mean-global-motion-px",
+      get_motion_double (self, "mean-global-motion"));
+  json_add_double (json, "psnr-db", get_motion_double (self, "psnr"));
   json_add_double (json, "seconds", self->seconds);
   json_add_string (json, "backend", self->backend);
   json_builder_end_object (json);
@@ -301,11 +304,11 @@ add_summary (const Estimation *self, Report *report)
   } rows[] = {
     { "mean length of the vectors", "pixels",
         motion_course_get_mean (self->course) },
-    { "still blocks", "%", 100 * get_double (self, "static-share") },
+    { "still blocks", "%", 100 * get_motion_double (self, "static-share") },
     { "global motion", "pixels a frame",
-        get_double (self, "mean-global-motion") },
-    { "PSNR of the prediction", "dB", get_double (self, "psnr") },
-    { "scene cuts", "", get_count (self, "scene-cuts") },
+        get_motion_double (self, "mean-global-motion") },
+    { "PSNR of the prediction", "dB", get_motion_double (self, "psnr") },
+    { "scene cuts", "", get_motion_count (self, "scene-cuts") },
   };
 
   report_begin_table (report, head);
@@ -320,7 +323,7 @@ add_summary (const Estimation *self, Report *report)
 }
 
 static void
-write_report (const Estimation *self, GError **error)
+write_motion_report (const Estimation *self, GError **error)
 {
   gchar *title = g_strdup_printf ("Motion of %s", self->name);
   Report *report = report_new (title);
@@ -328,8 +331,8 @@ write_report (const Estimation *self, GError **error)
   report_add_paragraph (report,
       "%" G_GUINT64_FORMAT
       " frames in %.2f s: %.1f frames/s, decoding included.",
-      get_count (self, "frames"), self->seconds,
-      get_count (self, "frames") / MAX (self->seconds, 1e-6));
+      get_motion_count (self, "frames"), self->seconds,
+      get_motion_count (self, "frames") / MAX (self->seconds, 1e-6));
   add_summary (self, report);
   report_add_picture (report, self->picture,
       "The last frame: the hue is the direction of motion, the opacity its "
@@ -352,7 +355,7 @@ write_report (const Estimation *self, GError **error)
 /* --- command --------------------------------------------------------------- */
 
 static gboolean
-check_options (GError **error)
+check_motion_options (GError **error)
 {
   static const gchar *const methods[] = { "full", "step", "zonal", NULL };
   static const gchar *const precisions[] = { "none", "half", "quarter", NULL };
@@ -394,9 +397,9 @@ run_estimation (Estimation *self, GError **error)
       || !estimate_motion (self, error))
     return;
   if (self->common->report != NULL)
-    write_report (self, error);
+    write_motion_report (self, error);
   if (self->common->json)
-    print_json (self);
+    print_motion_json (self);
   else if (!self->common->quiet)
     print_summary (self);
 }
@@ -417,9 +420,9 @@ run_motion (gint argc, gchar **argv)
     return status;
   self.name = common.inputs[0];
   self.course = motion_course_new ();
-  if (check_options (&error)) {
+  if (check_motion_options (&error)) {
     if (common.show)
-      launch_print (make_launch (&self, FALSE));
+      launch_print (make_motion_launch (&self, FALSE));
     else
       run_estimation (&self, &error);
   }

@@ -379,7 +379,7 @@ count_frame (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 }
 
 static void
-count_frames (Running *running)
+count_stream_frames (Running *running)
 {
   GstElement *element =
       gst_bin_get_by_name (GST_BIN (running->pipeline), running->run->frames);
@@ -612,7 +612,7 @@ pipeline_run (const PipelineRun *run, GError **error)
   if (running.pipeline == NULL)
     return FALSE;
   if (run->frames != NULL)
-    count_frames (&running);
+    count_stream_frames (&running);
   if (run->prepare != NULL)
     run->prepare (running.pipeline, run->data);
   progress_start (

@@ -239,7 +239,7 @@ typedef struct {
 } Surface;
 
 static gdouble
-get_double (const GstStructure *s, const gchar *name)
+get_roughness_double (const GstStructure *s, const gchar *name)
 {
   gdouble value = 0;
 
@@ -260,15 +260,15 @@ take_parameters (Surface *surface, const GstStructure *s)
     surface->known |= 1u << i;
     gst_structure_get_uint64 (s, "n", &p->n);
     gst_structure_get_uint64 (s, "missing", &surface->missing);
-    p->sa = get_double (s, "sa");
-    p->sq = get_double (s, "sq");
-    p->sp = get_double (s, "sp");
-    p->sv = get_double (s, "sv");
-    p->sz = get_double (s, "sz");
-    p->ssk = get_double (s, "ssk");
-    p->sku = get_double (s, "sku");
-    p->sdr = get_double (s, "sdr");
-    p->sdq = get_double (s, "sdq");
+    p->sa = get_roughness_double (s, "sa");
+    p->sq = get_roughness_double (s, "sq");
+    p->sp = get_roughness_double (s, "sp");
+    p->sv = get_roughness_double (s, "sv");
+    p->sz = get_roughness_double (s, "sz");
+    p->ssk = get_roughness_double (s, "ssk");
+    p->sku = get_roughness_double (s, "sku");
+    p->sdr = get_roughness_double (s, "sdr");
+    p->sdq = get_roughness_double (s, "sdq");
   }
 }
 
@@ -285,7 +285,7 @@ take_message (const GstStructure *s, gpointer data)
 
 /* The text that surfaceparamenc gave, and the backend */
 static void
-take_results (GstElement *pipeline, gpointer data)
+take_roughness_results (GstElement *pipeline, gpointer data)
 {
   Surface *surface = data;
 
@@ -431,8 +431,8 @@ append_filter (GString *launch, const Surface *surface)
 /* @rows: the sink of the table
  * @output: writes to the temporary names if TRUE */
 static gchar *
-make_launch (const Surface *surface, const gchar *rows, gboolean header,
-    gboolean temporary)
+make_roughness_launch (const Surface *surface, const gchar *rows,
+    gboolean header, gboolean temporary)
 {
   const gboolean report = surface->settings->common->report != NULL;
   GString *launch = g_string_new (NULL);
@@ -493,7 +493,7 @@ show_pipelines (GPtrArray *surfaces)
       launch_set (rows, "location",
           options.csv != NULL ? options.csv : "roughness.csv");
     }
-    launch = make_launch (surface, rows->str, i == 0, FALSE);
+    launch = make_roughness_launch (surface, rows->str, i == 0, FALSE);
     line = launch_to_shell (launch);
     g_print ("%s\n", line);
     g_free (line);
@@ -505,7 +505,7 @@ show_pipelines (GPtrArray *surfaces)
 /* --- running --------------------------------------------------------------- */
 
 static gboolean
-open_outputs (Surface *surface, GError **error)
+open_roughness_outputs (Surface *surface, GError **error)
 {
   surface->outputs = g_ptr_array_new ();
   for (guint i = 0; options.write != NULL && options.write[i] != NULL; i++) {
@@ -552,7 +552,7 @@ get_kept_pipeline (const Surface *surface, GError **error)
     element_set (pipeline, "table", "label", surface->name, NULL);
     return pipeline;
   }
-  launch = make_launch (surface, "fakesink name=rows", TRUE, TRUE);
+  launch = make_roughness_launch (surface, "fakesink name=rows", TRUE, TRUE);
   pipeline = pipeline_new (launch, error);
   g_free (launch);
   if (pipeline != NULL)
@@ -566,7 +566,7 @@ run_pipeline (Surface *surface, GError **error)
   const CommonOptions *common = surface->settings->common;
   PipelineRun run = { .label = surface->name,
     .message = take_message,
-    .finish = take_results,
+    .finish = take_roughness_results,
     .data = surface,
     .progress = !surface->settings->many && !common->quiet,
     .quiet = common->quiet };
@@ -577,7 +577,8 @@ run_pipeline (Surface *surface, GError **error)
     run.pipeline = get_kept_pipeline (surface, error);
     return run.pipeline != NULL && pipeline_run (&run, error);
   }
-  run.launch = launch = make_launch (surface, "fakesink name=rows", TRUE, TRUE);
+  run.launch = launch =
+      make_roughness_launch (surface, "fakesink name=rows", TRUE, TRUE);
   ok = pipeline_run (&run, error);
   g_free (launch);
   return ok;
@@ -597,7 +598,7 @@ measure_surface (Surface *surface)
   if (!input_check (surface->name, INPUT_SURFACE, &surface->error)
       || !prepare_cutoffs (surface, &surface->error))
     return;
-  ok = open_outputs (surface, &surface->error)
+  ok = open_roughness_outputs (surface, &surface->error)
        && run_pipeline (surface, &surface->error);
   close_outputs (surface, ok, ok ? &surface->error : NULL);
 }
@@ -686,8 +687,10 @@ append_cutoff (
 {
   gchar *field_x = g_strconcat (name, "-x", NULL);
   gchar *field_y = g_strconcat (name, "-y", NULL);
-  gdouble x = surface->filter ? get_double (surface->filter, field_x) : 0;
-  gdouble y = surface->filter ? get_double (surface->filter, field_y) : 0;
+  gdouble x =
+      surface->filter ? get_roughness_double (surface->filter, field_x) : 0;
+  gdouble y =
+      surface->filter ? get_roughness_double (surface->filter, field_y) : 0;
   gchar *asked = length_format (wanted);
   gchar *along_x = length_format (x), *along_y = length_format (y);
 
@@ -735,8 +738,8 @@ describe_points (const Surface *surface)
     return g_strdup ("");
   gst_structure_get_uint (surface->filter, "width", &width);
   gst_structure_get_uint (surface->filter, "height", &height);
-  dx = length_format (get_double (surface->filter, "dx"));
-  dy = length_format (get_double (surface->filter, "dy"));
+  dx = length_format (get_roughness_double (surface->filter, "dx"));
+  dy = length_format (get_roughness_double (surface->filter, "dy"));
   text = g_strdup_printf ("%u x %u points, spacing %s x %s, %" G_GUINT64_FORMAT
                           " missing (%.1f %%)",
       width, height, dx, dy, surface->missing,
@@ -756,8 +759,8 @@ format_row (const Surface *surface, const gchar *title,
     const CvisSurfaceParameters *p, gchar **cells)
 {
   const gdouble lengths[] = { p->sa, p->sq, p->sp, p->sv, p->sz };
-  gboolean slopes =
-      surface->filter != NULL && get_double (surface->filter, "dx") > 0;
+  gboolean slopes = surface->filter != NULL
+                    && get_roughness_double (surface->filter, "dx") > 0;
   guint n = 0;
 
   cells[n++] = g_strdup (title);
@@ -841,14 +844,16 @@ add_surface (JsonBuilder *json, const Surface *surface)
   json_add_string (
       json, "error", surface->error != NULL ? surface->error->message : NULL);
   if (surface->filter != NULL) {
-    json_add_double (json, "dx_m", get_double (surface->filter, "dx"));
-    json_add_double (json, "dy_m", get_double (surface->filter, "dy"));
     json_add_double (
-        json, "lambda_s_m", get_double (surface->filter, "lambda-s-x"));
+        json, "dx_m", get_roughness_double (surface->filter, "dx"));
     json_add_double (
-        json, "lambda_c_m", get_double (surface->filter, "lambda-c-x"));
-    json_add_double (
-        json, "lambda_f_m", get_double (surface->filter, "lambda-f-x"));
+        json, "dy_m", get_roughness_double (surface->filter, "dy"));
+    json_add_double (json, "lambda_s_m",
+        get_roughness_double (surface->filter, "lambda-s-x"));
+    json_add_double (json, "lambda_c_m",
+        get_roughness_double (surface->filter, "lambda-c-x"));
+    json_add_double (json, "lambda_f_m",
+        get_roughness_double (surface->filter, "lambda-f-x"));
     json_add_double (json, "missing", surface->missing);
   }
   json_builder_set_member_name (json, "components");
@@ -863,7 +868,7 @@ add_surface (JsonBuilder *json, const Surface *surface)
 }
 
 static void
-print_json (GPtrArray *surfaces)
+print_roughness_json (GPtrArray *surfaces)
 {
   JsonBuilder *json = json_builder_new ();
 
@@ -909,7 +914,8 @@ report_surface (Report *report, const Surface *surface, gboolean many)
 }
 
 static gboolean
-write_report (GPtrArray *surfaces, const CommonOptions *common, GError **error)
+write_roughness_report (
+    GPtrArray *surfaces, const CommonOptions *common, GError **error)
 {
   gboolean many = surfaces->len > 1, ok;
   Surface *first = surfaces->pdata[0];
@@ -1010,9 +1016,9 @@ write_results (GPtrArray *surfaces, const Settings *settings)
   if (options.csv != NULL && csv[0] != '\0')
     ok = output_write (options.csv, inputs, csv, &error);
   if (ok && common->report != NULL && !interrupted ())
-    ok = write_report (surfaces, common, &error);
+    ok = write_roughness_report (surfaces, common, &error);
   if (common->json)
-    print_json (surfaces);
+    print_roughness_json (surfaces);
   else if (!common->quiet && surfaces->len > 1 && options.csv == NULL)
     g_print ("%s", csv);
   else if (!common->quiet)

@@ -75,7 +75,7 @@ typedef struct {
  * The table is made always; the other lists only for their files.
  * @temporary: writes to the temporary names */
 static gchar *
-make_launch (const Search *search, gboolean temporary)
+make_scenes_launch (const Search *search, gboolean temporary)
 {
   GString *launch = g_string_new (NULL);
 
@@ -113,7 +113,7 @@ make_launch (const Search *search, gboolean temporary)
 }
 
 static void
-take_results (GstElement *pipeline, gpointer data)
+take_scenes_results (GstElement *pipeline, gpointer data)
 {
   Search *search = data;
 
@@ -125,13 +125,13 @@ take_results (GstElement *pipeline, gpointer data)
 static gboolean
 search_scenes (Search *search, GError **error)
 {
-  gchar *launch = make_launch (search, TRUE);
+  gchar *launch = make_scenes_launch (search, TRUE);
   gboolean ok;
 
   search->start = g_get_monotonic_time ();
   ok = pipeline_run (&(PipelineRun){ .launch = launch,
                          .label = search->name,
-                         .finish = take_results,
+                         .finish = take_scenes_results,
                          .data = search,
                          .progress = !search->common->quiet,
                          .frames = "motion",
@@ -164,7 +164,7 @@ print_table (const SceneTimeline *timeline, const Search *search)
 }
 
 static void
-print_json (const SceneTimeline *timeline, const Search *search)
+print_scenes_json (const SceneTimeline *timeline, const Search *search)
 {
   JsonBuilder *json = json_builder_new ();
 
@@ -190,7 +190,7 @@ print_json (const SceneTimeline *timeline, const Search *search)
 }
 
 static void
-write_report (
+write_scenes_report (
     const SceneTimeline *timeline, const Search *search, GError **error)
 {
   gchar *title = g_strdup_printf ("Scenes of %s", search->name);
@@ -216,7 +216,7 @@ write_report (
 /* --- command --------------------------------------------------------------- */
 
 static gboolean
-check_options (GError **error)
+check_scenes_options (GError **error)
 {
   if (!(options.threshold > 0 && options.threshold <= 1)) {
     g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
@@ -232,7 +232,7 @@ check_options (GError **error)
 }
 
 static gboolean
-open_outputs (Search *search, GError **error)
+open_scenes_outputs (Search *search, GError **error)
 {
   for (guint i = 0; i < G_N_ELEMENTS (files); i++) {
     if (*files[i].name == NULL)
@@ -265,14 +265,14 @@ run_search (Search *search, GError **error)
       || !output_check (names, G_N_ELEMENTS (names),
           (const gchar *const *) search->common->inputs, error))
     return;
-  ok = open_outputs (search, error) && search_scenes (search, error);
+  ok = open_scenes_outputs (search, error) && search_scenes (search, error);
   if (!close_outputs (search, ok, error))
     return;
   timeline = scene_timeline_parse (search->csv);
   if (search->common->report != NULL)
-    write_report (timeline, search, error);
+    write_scenes_report (timeline, search, error);
   if (search->common->json)
-    print_json (timeline, search);
+    print_scenes_json (timeline, search);
   else if (!search->common->quiet)
     print_table (timeline, search);
   scene_timeline_free (timeline);
@@ -293,9 +293,9 @@ run_scenes (gint argc, gchar **argv)
           &status))
     return status;
   search.name = common.inputs[0];
-  if (check_options (&error)) {
+  if (check_scenes_options (&error)) {
     if (common.show)
-      launch_print (make_launch (&search, FALSE));
+      launch_print (make_scenes_launch (&search, FALSE));
     else
       run_search (&search, &error);
   }

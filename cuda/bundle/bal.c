@@ -42,7 +42,7 @@ typedef struct {
 /* --- first pass --------------------------------------------------------------- */
 
 static inline gboolean
-is_blank (gchar c)
+is_bal_blank (gchar c)
 {
   return (guchar) c <= ' ';
 }
@@ -94,7 +94,7 @@ count_chunks (guint first, guint count, gpointer user_data)
 static inline const gchar *
 skip_blanks (const gchar *at)
 {
-  while (is_blank (*at))
+  while (is_bal_blank (*at))
     at++;
   return at;
 }
@@ -119,25 +119,25 @@ read_index (const gchar *at, const gchar *end, guint limit, guint32 *index)
 
   if (end - at > 8) {
     n = cvis_digits_find (at, &digits);
-    if (n > 0 && is_blank (at[n])) {
+    if (n > 0 && is_bal_blank (at[n])) {
       *index = cvis_digits_join (digits);
       return *index < limit ? at + n : NULL;
     }
   }
   for (; at < end && (guchar) (*at - '0') < 10; at++)
     value = MIN (value * 10 + (guint) (*at - '0'), G_MAXUINT32);
-  if (at == start || at == end || !is_blank (*at) || value >= limit)
+  if (at == start || at == end || !is_bal_blank (*at) || value >= limit)
     return NULL;
   *index = (guint32) value;
   return at;
 }
 
 static inline const gchar *
-read_value (const gchar *at, const gchar *end, gdouble *value)
+read_bal_value (const gchar *at, const gchar *end, gdouble *value)
 {
   const gchar *stop = cvis_decimal_read (at, end, '.', value);
 
-  if (stop == at || (stop < end && !is_blank (*stop)) || !isfinite (*value))
+  if (stop == at || (stop < end && !is_bal_blank (*stop)) || !isfinite (*value))
     return NULL;
   return stop;
 }
@@ -156,7 +156,7 @@ read_observation (Reading *r, const gchar **text, guint64 i)
   }
   for (guint k = 0; stop && k < 2; k++) {
     at = skip_blanks (stop);
-    stop = read_value (at, end, &problem->observed[2 * i + k]);
+    stop = read_bal_value (at, end, &problem->observed[2 * i + k]);
   }
   *text = stop;
   return stop ? NULL : at;
@@ -193,7 +193,7 @@ read_chunk (Reading *r, guint c)
                                       : &problem->points[i - n_camera_values];
 
     wrong = skip_blanks (at);
-    at = read_value (wrong, r->s.end, to);
+    at = read_bal_value (wrong, r->s.end, to);
     if (!at)
       return wrong;
   }

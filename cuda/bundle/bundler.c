@@ -51,7 +51,8 @@ read_camera (BundleScanner *s, BundleProblem *problem, guint i, GError **error)
 }
 
 static gboolean
-read_point (BundleScanner *s, BundleTracks *tracks, guint i, GError **error)
+read_bundler_point (
+    BundleScanner *s, BundleTracks *tracks, guint i, GError **error)
 {
   BundleProblem *problem = tracks->problem;
   guint64 colour, n, camera, key;
@@ -99,7 +100,7 @@ read_body (BundleScanner *s, BundleTracks *tracks, GError **error)
   if (!constant)
     g_clear_pointer (&problem->camera_constant, g_free);
   for (guint i = 0; i < problem->n_points; i++)
-    if (!read_point (s, tracks, i, error))
+    if (!read_bundler_point (s, tracks, i, error))
       return FALSE;
   if (bundle_scan_more (s))
     return bundle_scan_fault (

@@ -447,7 +447,7 @@ read_track (Model *m, guint point, guint64 id, GError **error)
 }
 
 static gboolean
-read_points (Model *m, GError **error)
+read_colmap_points (Model *m, GError **error)
 {
   BundleScanner *s = &m->files[POINTS];
   BundleProblem *problem = m->tracks.problem;
@@ -495,7 +495,7 @@ read_files (Model *m, GError **error)
   m->features = g_try_new0 (Feature, m->n_features + 1);
   m->first = g_try_new0 (gsize, m->n_images + 1);
   if (m->features && m->first)
-    return read_images (m, error) && read_points (m, error);
+    return read_images (m, error) && read_colmap_points (m, error);
   g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
       "Not enough memory for %" G_GSIZE_FORMAT " features", m->n_features);
   return FALSE;

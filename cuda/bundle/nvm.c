@@ -151,7 +151,7 @@ read_camera (BundleScanner *s, BundleProblem *problem, guint i, GError **error)
 }
 
 static gboolean
-read_point (BundleScanner *s, BundleTracks *tracks, guint i, GError **error)
+read_nvm_point (BundleScanner *s, BundleTracks *tracks, guint i, GError **error)
 {
   BundleProblem *problem = tracks->problem;
   gdouble colour[3], at[2];
@@ -189,7 +189,7 @@ typedef struct {
 } Header;
 
 static gboolean
-read_header (BundleScanner *s, Header *header, GError **error)
+read_nvm_header (BundleScanner *s, Header *header, GError **error)
 {
   gboolean ok;
   gdouble k[4];
@@ -223,7 +223,7 @@ read_header (BundleScanner *s, Header *header, GError **error)
 /* --- absolute pixels --------------------------------------------------------------- */
 
 static gint
-compare_numbers (gconstpointer a, gconstpointer b)
+compare_nvm_numbers (gconstpointer a, gconstpointer b)
 {
   const gdouble x = *(const gdouble *) a, y = *(const gdouble *) b;
 
@@ -254,7 +254,7 @@ find_centre (
       residuals[i] = 0;
     largest = MAX (largest, fabs (tracks->observed[2 * i + k]));
   }
-  qsort (residuals, n, sizeof (gdouble), compare_numbers);
+  qsort (residuals, n, sizeof (gdouble), compare_nvm_numbers);
   median = residuals[n / 2];
   spread = residuals[n - 1 - n / 4] - residuals[n / 4];
   *centre = fabs (median) < largest / 20 ? 0 : rint (median);
@@ -358,7 +358,7 @@ fix_intrinsics (BundleProblem *problem, GError **error)
 
 /* Reads the points, and what follows from them. */
 static gboolean
-read_points (BundleScanner *s, BundleTracks *tracks, const Header *header,
+read_nvm_points (BundleScanner *s, BundleTracks *tracks, const Header *header,
     GError **error)
 {
   BundleProblem *problem = tracks->problem;
@@ -369,7 +369,7 @@ read_points (BundleScanner *s, BundleTracks *tracks, const Header *header,
   bundle_scan_more (s);
   at = s->at;
   for (guint i = 0; i < problem->n_points; i++)
-    if (!read_point (s, tracks, i, error))
+    if (!read_nvm_point (s, tracks, i, error))
       return FALSE;
   if (!centre_measurements (tracks, header, s, at, error))
     return FALSE;
@@ -417,7 +417,7 @@ bundle_nvm_read (const gchar *data, gsize size, GError **error)
   guint64 n_cameras, n_points;
   gboolean ok = TRUE;
 
-  if (!read_header (&s, &header, error))
+  if (!read_nvm_header (&s, &header, error))
     return NULL;
   s.by_line = FALSE;
   if (!bundle_scan_integer (&s, "number of cameras", 1,
@@ -433,7 +433,7 @@ bundle_nvm_read (const gchar *data, gsize size, GError **error)
   if (ok
       && bundle_scan_integer (
           &s, "number of points", n_points, n_points, &n_points, error)
-      && read_points (&s, &tracks, &header, error))
+      && read_nvm_points (&s, &tracks, &header, error))
     return bundle_tracks_finish (&tracks, &s, error);
   bundle_tracks_clear (&tracks);
   return NULL;

@@ -237,7 +237,7 @@ read_format_line (BundleScanner *s, Coding *coding, GError **error)
 }
 
 static gboolean
-read_header (
+read_ply_header (
     BundleScanner *s, Element *elements, Coding *coding, GError **error)
 {
   guint current = N_ELEMENTS;
@@ -450,7 +450,7 @@ bundle_cloud_read (const gchar *data, gsize size, GError **error)
     bundle_scan_fault (&s, s.at, "start", error, "it is not \"ply\"");
     return NULL;
   }
-  if (!read_header (&s, elements, &coding, error)
+  if (!read_ply_header (&s, elements, &coding, error)
       || !check_elements (&s, elements, coding, error))
     return NULL;
   cloud =

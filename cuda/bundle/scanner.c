@@ -64,7 +64,7 @@ show_field (const BundleScanner *s)
 }
 
 static gboolean
-refuse_field (const BundleScanner *s, const gchar *field, const gchar *why,
+reject_token (const BundleScanner *s, const gchar *field, const gchar *why,
     GError **error)
 {
   gchar *shown = show_field (s);
@@ -121,7 +121,7 @@ scan_text (
     BundleScanner *s, gsize n, const gchar *field, gchar **text, GError **error)
 {
   if (!g_utf8_validate (s->at, (gssize) n, NULL))
-    return refuse_field (s, field, "is not UTF-8", error);
+    return reject_token (s, field, "is not UTF-8", error);
   *text = g_strndup (s->at, n);
   s->at += n;
   return TRUE;
@@ -166,11 +166,11 @@ bundle_scan_number (
     return FALSE;
   end = cvis_decimal_read (s->at, s->end, '.', value);
   if (end == s->at || (end < s->end && !is_blank (*end)))
-    return refuse_field (s, field, "is not a number", error);
+    return reject_token (s, field, "is not a number", error);
   if (!isfinite (*value))
-    return refuse_field (s, field, "is not a finite number", error);
+    return reject_token (s, field, "is not a finite number", error);
   if (fabs (*value) > LARGEST)
-    return refuse_field (s, field, "is larger than 1e100", error);
+    return reject_token (s, field, "is larger than 1e100", error);
   s->at = end;
   return TRUE;
 }
@@ -197,7 +197,7 @@ bundle_scan_integer (BundleScanner *s, const gchar *field, guint64 low,
   for (at = s->at; at < s->end && g_ascii_isdigit (*at); at++)
     n = n > G_MAXUINT64 / 20 ? G_MAXUINT64 : n * 10 + (guint64) (*at - '0');
   if (at == s->at || (at < s->end && !is_blank (*at)))
-    return refuse_field (s, field, "is not an integer >= 0", error);
+    return reject_token (s, field, "is not an integer >= 0", error);
   if (n < low || n > high) {
     gchar *shown = show_field (s);
 

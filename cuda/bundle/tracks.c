@@ -10,7 +10,7 @@
 #define FIRST_OBSERVATIONS 1024
 
 static gboolean
-refuse_memory (GError **error)
+reject_memory (GError **error)
 {
   g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
       "Not enough memory for a problem of this size");
@@ -36,7 +36,7 @@ bundle_tracks_init (BundleTracks *tracks, guint64 n_cameras, guint64 n_points,
   if ((!views || problem->views) && (!colours || problem->colours))
     return TRUE;
   bundle_tracks_clear (tracks);
-  return refuse_memory (error);
+  return reject_memory (error);
 }
 
 void
@@ -77,7 +77,7 @@ bundle_tracks_add (BundleTracks *tracks, guint camera, guint point, gdouble x,
     gdouble y, GError **error)
 {
   if (tracks->n == tracks->allocated && !grow_tracks (tracks))
-    return refuse_memory (error);
+    return reject_memory (error);
   tracks->camera_of[tracks->n] = camera;
   tracks->point_of[tracks->n] = point;
   tracks->observed[2 * tracks->n] = x;
@@ -141,7 +141,7 @@ bundle_order (const BundleProblem *problem, const guint32 *of, guint n_of,
   if (!starts || !*order) {
     g_clear_pointer (first, g_free);
     g_clear_pointer (order, g_free);
-    return refuse_memory (error);
+    return reject_memory (error);
   }
   for (gsize i = 0; i < problem->n_observations && !cvis_cancelled_at (i); i++)
     starts[of[i] + 1]++;
@@ -175,7 +175,7 @@ bundle_pictures (const BundleProblem *problem, GError **error)
   BundlePicture *pictures = g_try_new0 (BundlePicture, problem->n_cameras);
 
   if (!pictures) {
-    refuse_memory (error);
+    reject_memory (error);
     return NULL;
   }
   for (gsize i = 0; i < problem->n_observations && !cvis_cancelled_at (i);

@@ -877,7 +877,7 @@ pbf_raise_next (PbfRaise *raise, PbfRaiseFrame *frame, GError **error)
 
 /* Finds the number of frames of each layer. */
 static gboolean
-count_frames (PbfRaise *raise, GError **error)
+count_raise_frames (PbfRaise *raise, GError **error)
 {
   GArray *layers = raise->layers;
   guint64 *first;
@@ -905,7 +905,7 @@ gboolean
 pbf_raise_count (PbfRaise *raise, guint64 *n, GError **error)
 {
   Quiet quiet = begin_hdf5 ();
-  gboolean ok = count_frames (raise, error);
+  gboolean ok = count_raise_frames (raise, error);
 
   if (ok)
     *n = raise->first_frames[raise->layers->len];
@@ -934,7 +934,7 @@ gboolean
 pbf_raise_seek (PbfRaise *raise, guint64 frame, GError **error)
 {
   Quiet quiet = begin_hdf5 ();
-  gboolean ok = count_frames (raise, error);
+  gboolean ok = count_raise_frames (raise, error);
 
   if (ok && frame >= raise->first_frames[raise->layers->len]) {
     raise->next_layer = raise->layers->len;
@@ -1017,7 +1017,7 @@ check_file (const gchar *path, GError **error)
 
 /* Opens @path, also while another program writes to it in SWMR mode. */
 static gboolean
-open_file (PbfRaise *raise, const gchar *path, GError **error)
+open_raise_file (PbfRaise *raise, const gchar *path, GError **error)
 {
   gboolean locked;
 
@@ -1058,7 +1058,8 @@ pbf_raise_new (const gchar *path, const gchar *group, GError **error)
   raise->layer.frame = raise->layer.index = raise->file = H5I_INVALID_HID;
   raise->links = H5Pcreate (H5P_LINK_ACCESS);
   H5Pset_elink_cb (raise->links, reject_external, NULL);
-  if (!open_file (raise, path, &fault) || !find_layers (raise, group, &fault)) {
+  if (!open_raise_file (raise, path, &fault)
+      || !find_layers (raise, group, &fault)) {
     g_propagate_error (error, fault);
     free_raise (raise);
     raise = NULL;

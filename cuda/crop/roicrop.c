@@ -115,7 +115,7 @@ cpu_copy (gpointer state, const CvisCropPlane *planes, guint n, gpointer stream,
 }
 
 static gboolean
-cpu_wait (gpointer state, gpointer stream, GError **error)
+roicrop_cpu_wait (gpointer state, gpointer stream, GError **error)
 {
   return TRUE;
 }
@@ -125,7 +125,7 @@ const CvisCropBackend cvis_crop_backend_cpu = {
   cpu_open,
   cpu_close,
   cpu_copy,
-  cpu_wait,
+  roicrop_cpu_wait,
 };
 
 /* --- both backends ------------------------------------------------------- */

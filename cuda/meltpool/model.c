@@ -86,8 +86,8 @@ check_dimension (const PbfTensor *tensor, guint index, gint64 least,
 
 /* Value @index of a little-endian F32 tensor; FALSE if it is not finite. */
 static gboolean
-read_value (const PbfTensor *tensor, guint row, guint column, guint n_columns,
-    gfloat *value, GError **error)
+read_model_value (const PbfTensor *tensor, guint row, guint column,
+    guint n_columns, gfloat *value, GError **error)
 {
   gsize index = (gsize) row * n_columns + column;
   guint32 bits;
@@ -114,7 +114,7 @@ read_vector (const PbfSafetensors *file, const gchar *name, guint n,
   if (!tensor || !check_dimension (tensor, 0, n, n, error))
     return FALSE;
   for (guint i = 0; i < n; i++)
-    if (!read_value (tensor, 0, i, n, out + i, error))
+    if (!read_model_value (tensor, 0, i, n, out + i, error))
       return FALSE;
   return TRUE;
 }
@@ -155,7 +155,7 @@ read_layer1 (PbfModel *model, const PbfSafetensors *file, GError **error)
   model->b1 = g_new0 (gfloat, model->hidden_padded);
   for (guint h = 0; h < model->hidden; h++)
     for (guint i = 0; i < CVIS_PBF_N_FEATURES; i++)
-      if (!read_value (tensor, h, i, CVIS_PBF_N_FEATURES,
+      if (!read_model_value (tensor, h, i, CVIS_PBF_N_FEATURES,
               model->w1t + i * model->hidden_padded + h, error))
         return FALSE;
   return read_vector (file, "l1.bias", model->hidden, model->b1, error);
@@ -174,7 +174,7 @@ read_layer2 (PbfModel *model, const PbfSafetensors *file, GError **error)
   model->b2 = g_new0 (gfloat, model->outputs);
   for (guint o = 0; o < model->outputs; o++)
     for (guint h = 0; h < model->hidden; h++)
-      if (!read_value (tensor, o, h, model->hidden,
+      if (!read_model_value (tensor, o, h, model->hidden,
               model->w2 + o * model->hidden_padded + h, error))
         return FALSE;
   return read_vector (file, "l2.bias", model->outputs, model->b2, error);

@@ -61,7 +61,7 @@ dtype_size (const gchar *dtype)
 
 /* An integer >= 0 at @index of @array. */
 static gboolean
-get_count (JsonArray *array, guint index, guint64 *value)
+get_tensor_count (JsonArray *array, guint index, guint64 *value)
 {
   JsonNode *node = json_array_get_element (array, index);
 
@@ -98,7 +98,7 @@ check_shape (const PbfTensor *tensor, GError **error)
   guint size = dtype_size (tensor->dtype);
 
   for (guint i = 0; i < json_array_get_length (tensor->shape); i++) {
-    if (!get_count (tensor->shape, i, &dimension))
+    if (!get_tensor_count (tensor->shape, i, &dimension))
       return set_tensor_error (
           tensor->name, error, "shape: dimension %u is not an integer >= 0", i);
     if (!g_uint64_checked_mul (&n, n, dimension))
@@ -126,8 +126,8 @@ read_offsets (
   JsonArray *offsets = get_array (entry, "data_offsets");
 
   if (!offsets || json_array_get_length (offsets) != 2
-      || !get_count (offsets, 0, &tensor->begin)
-      || !get_count (offsets, 1, &tensor->end))
+      || !get_tensor_count (offsets, 0, &tensor->begin)
+      || !get_tensor_count (offsets, 1, &tensor->end))
     return set_tensor_error (tensor->name, error,
         "data_offsets is missing or is not two integers >= 0");
   if (tensor->begin > tensor->end)

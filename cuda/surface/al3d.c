@@ -67,7 +67,7 @@ read_tags (
 }
 
 static gboolean
-read_header (SurfaceFields *fields, Header *header, GError **error)
+read_al3d_header (SurfaceFields *fields, Header *header, GError **error)
 {
   return surface_fields_get_count (fields, "Cols", &header->width, error)
          && surface_fields_get_count (fields, "Rows", &header->height, error)
@@ -142,7 +142,7 @@ surface_read_al3d (const guint8 *data, gsize size, GError **error)
   Header header = { .invalid = NAN };
 
   if (read_tags (fields, data, size, error)
-      && read_header (fields, &header, error)
+      && read_al3d_header (fields, &header, error)
       && check_header (&header, size, error))
     image = read_heights (data, &header, error);
   if (image && has_texture (fields))

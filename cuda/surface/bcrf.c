@@ -44,7 +44,7 @@ get_text (const guint8 *data, gsize size, const Header *header, gsize n)
 }
 
 static void
-read_lines (SurfaceFields *fields, gchar *text)
+read_bcrf_lines (SurfaceFields *fields, gchar *text)
 {
   gchar **lines = g_strsplit_set (text, "\r\n", -1);
 
@@ -63,7 +63,7 @@ read_header_size (
   guint characters = 0;
   gboolean ok;
 
-  read_lines (fields, text);
+  read_bcrf_lines (fields, text);
   ok = surface_fields_get_count (fields, "headersize", &characters, error);
   if (ok && (characters < MIN_HEADER || characters > MAX_HEADER))
     ok = surface_error (error,
@@ -78,7 +78,7 @@ read_header_size (
 /* --- fields ------------------------------------------------------------------ */
 
 static gboolean
-read_type (SurfaceFields *fields, Header *header, GError **error)
+read_bcrf_type (SurfaceFields *fields, Header *header, GError **error)
 {
   const gchar *format = surface_fields_get (fields, "fileformat");
   gdouble intel = 1;
@@ -99,8 +99,8 @@ read_type (SurfaceFields *fields, Header *header, GError **error)
 }
 
 static gboolean
-read_axis (SurfaceFields *fields, const gchar *length, const gchar *unit_name,
-    guint n, gdouble *spacing, GError **error)
+read_bcrf_axis (SurfaceFields *fields, const gchar *length,
+    const gchar *unit_name, guint n, gdouble *spacing, GError **error)
 {
   gdouble real = 0, unit;
 
@@ -142,7 +142,8 @@ read_heights_scale (SurfaceFields *fields, Header *header, GError **error)
 }
 
 static gboolean
-read_header (const guint8 *data, gsize size, Header *header, GError **error)
+read_bcrf_header (
+    const guint8 *data, gsize size, Header *header, GError **error)
 {
   SurfaceFields *fields = surface_fields_new ();
   gchar *text;
@@ -153,15 +154,15 @@ read_header (const guint8 *data, gsize size, Header *header, GError **error)
     return FALSE;
   }
   text = get_text (data, size, header, header->size / (header->wide ? 2 : 1));
-  read_lines (fields, text);
+  read_bcrf_lines (fields, text);
   g_free (text);
-  ok = read_type (fields, header, error)
+  ok = read_bcrf_type (fields, header, error)
        && surface_fields_get_count (fields, "xpixels", &header->width, error)
        && surface_fields_get_count (fields, "ypixels", &header->height, error)
        && surface_check_size (header->width, header->height, error)
-       && read_axis (
+       && read_bcrf_axis (
            fields, "xlength", "xunit", header->width, &header->dx, error)
-       && read_axis (
+       && read_bcrf_axis (
            fields, "ylength", "yunit", header->height, &header->dy, error)
        && read_heights_scale (fields, header, error);
   surface_fields_free (fields);
@@ -194,7 +195,7 @@ surface_read_bcrf (const guint8 *data, gsize size, GError **error)
 
   header.skip = data[0] == 0xff ? 2 : 0;
   header.wide = data[header.skip + 1] == 0;
-  if (!read_header (data, size, &header, error))
+  if (!read_bcrf_header (data, size, &header, error))
     return NULL;
   n = (gsize) header.width * header.height;
   if (!surface_check_bytes (

@@ -513,7 +513,7 @@ surface_fields_get (SurfaceFields *fields, const gchar *name)
 }
 
 static gboolean
-refuse_field (
+reject_header_field (
     const gchar *name, const gchar *text, const gchar *expected, GError **error)
 {
   gchar *shown = surface_text ((const guint8 *) text, strlen (text));
@@ -535,7 +535,7 @@ surface_fields_get_number (SurfaceFields *fields, const gchar *name,
   if (!text)
     return surface_error (error, "has no %s", name);
   if (!surface_number (text, value))
-    return refuse_field (name, text, "a number", error);
+    return reject_header_field (name, text, "a number", error);
   return TRUE;
 }
 
@@ -550,7 +550,7 @@ surface_fields_get_count (
     return surface_error (error, "has no %s", name);
   if (!g_ascii_string_to_unsigned (
           text, 10, 1, SURFACE_MAX_SAMPLES, &count, NULL))
-    return refuse_field (name, text, "a number from 1 to 2^31", error);
+    return reject_header_field (name, text, "a number from 1 to 2^31", error);
   *value = count;
   return TRUE;
 }
@@ -563,6 +563,6 @@ surface_fields_get_unit (SurfaceFields *fields, const gchar *name,
 
   *unit = text && *text ? surface_unit (text) : otherwise;
   if (*unit == 0)
-    return refuse_field (name, text, "a unit of length", error);
+    return reject_header_field (name, text, "a unit of length", error);
   return TRUE;
 }

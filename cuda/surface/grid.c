@@ -36,7 +36,7 @@ typedef struct {
 } Group;
 
 static int
-compare_numbers (const void *a, const void *b)
+compare_positions (const void *a, const void *b)
 {
   const gdouble x = *(const gdouble *) a, y = *(const gdouble *) b;
 
@@ -76,7 +76,7 @@ fit_axis (const Group *groups, gsize n, gdouble *gaps, Axis *axis)
 
   for (gsize i = 1; i < n; i++)
     gaps[i - 1] = centre_of (&groups[i]) - centre_of (&groups[i - 1]);
-  qsort (gaps, n - 1, sizeof (gdouble), compare_numbers);
+  qsort (gaps, n - 1, sizeof (gdouble), compare_positions);
   median = gaps[(n - 1) / 2];
   for (gsize i = 1; i < n; i++)
     steps += MAX (1, round (gaps[i - 1] / median));
@@ -103,7 +103,7 @@ find_candidates (gdouble *positions, gsize n, Group *groups, gdouble *gaps,
 {
   gdouble range, widest = 0;
 
-  qsort (positions, n, sizeof (gdouble), compare_numbers);
+  qsort (positions, n, sizeof (gdouble), compare_positions);
   range = positions[n - 1] - positions[0];
   for (gsize i = 1; i < n; i++)
     widest = MAX (widest, positions[i] - positions[i - 1]);

@@ -21,7 +21,7 @@ typedef struct {
 /* --- reading ---------------------------------------------------------------- */
 
 static gboolean
-read_lines (
+read_gsf_lines (
     SurfaceFields *fields, const gchar *text, gsize size, GError **error)
 {
   for (guint line = 2; size > 0; line++) {
@@ -38,7 +38,7 @@ read_lines (
 }
 
 static gboolean
-read_axis (SurfaceFields *fields, const gchar *name, guint n, gdouble unit,
+read_gsf_axis (SurfaceFields *fields, const gchar *name, guint n, gdouble unit,
     gdouble *spacing, GError **error)
 {
   gdouble real = 0;
@@ -75,8 +75,9 @@ read_fields (SurfaceFields *fields, Header *header, GError **error)
          && surface_fields_get_unit (fields, "XYUnits", 1.0, &unit, error)
          && surface_fields_get_unit (
              fields, "ZUnits", 1.0, &header->z_unit, error)
-         && read_axis (fields, "XReal", header->width, unit, &header->dx, error)
-         && read_axis (
+         && read_gsf_axis (
+             fields, "XReal", header->width, unit, &header->dx, error)
+         && read_gsf_axis (
              fields, "YReal", header->height, unit, &header->dy, error);
 }
 
@@ -94,7 +95,7 @@ surface_describe_gsf (const SurfaceSource *source, const guint8 *head,
   if (!end)
     return surface_error (error, "has no NUL that ends its header");
   fields = surface_fields_new ();
-  ok = read_lines (
+  ok = read_gsf_lines (
            fields, (const gchar *) head + start, end - head - start, error)
        && read_fields (fields, &header, error);
   title = surface_fields_get (fields, "Title");

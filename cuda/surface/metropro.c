@@ -77,7 +77,7 @@ find_phases (const guint8 *header)
 }
 
 static gchar *
-read_date (const guint8 *header)
+read_metropro_date (const guint8 *header)
 {
   const gdouble seconds = get_field (header, AT_TIME, SURFACE_SAMPLE_I32);
   GDateTime *time =
@@ -111,7 +111,7 @@ surface_describe_metropro (const SurfaceSource *source, const guint8 *head,
     return FALSE;
   about->dy = about->dx;
   about->title = surface_text_latin1 (head + AT_COMMENT, 82);
-  about->date = read_date (head);
+  about->date = read_metropro_date (head);
   surface_layout_init (layout, find_phases (head), SURFACE_SAMPLE_I32, scale);
   layout->big = TRUE;
   layout->high = MISSING;

@@ -138,7 +138,7 @@ parse_header (const gchar *text, Header *header, GError **error)
 
 /* Finds the byte position of the samples */
 static gboolean
-read_header (const guint8 *data, gsize size, Header *header, gsize *samples,
+read_npy_header (const guint8 *data, gsize size, Header *header, gsize *samples,
     GError **error)
 {
   gsize start = 10, length;
@@ -171,7 +171,7 @@ surface_describe_npy (const SurfaceSource *source, const guint8 *head,
   Header header = { 0 };
   gsize samples = 0;
 
-  if (!read_header (head, n_head, &header, &samples, error))
+  if (!read_npy_header (head, n_head, &header, &samples, error))
     return FALSE;
   about->width = header.width;
   about->height = header.height;

@@ -47,7 +47,7 @@ get_entry (const File *file, guint index)
 }
 
 static gsize
-get_size (const guint8 *entry)
+get_opd_size (const guint8 *entry)
 {
   return surface_get_u32 (entry + NAME_SIZE + 2);
 }
@@ -57,7 +57,7 @@ static gboolean
 read_directory (File *file, GError **error)
 {
   const gsize size = file->size >= 2 + ENTRY_SIZE
-                         ? get_size (get_entry (file, 0))
+                         ? get_opd_size (get_entry (file, 0))
                          : ENTRY_SIZE;
   guint64 at = 2;
 
@@ -70,7 +70,7 @@ read_directory (File *file, GError **error)
         " bytes (byte 20); %d to %d are read",
         size, ENTRY_SIZE, MAX_BLOCKS * ENTRY_SIZE);
   for (guint i = 0; i < file->n_blocks; i++) {
-    const gsize n = get_size (get_entry (file, i));
+    const gsize n = get_opd_size (get_entry (file, i));
 
     if (!surface_check_bytes (file->size, at, n, error)) {
       gchar *name = surface_text_latin1 (get_entry (file, i), NAME_SIZE);
@@ -91,7 +91,7 @@ find_block (const File *file, const gchar *name, BlockType type)
 
   for (guint i = 0; i < file->n_blocks; i++) {
     const guint8 *entry = get_entry (file, i);
-    const gsize size = get_size (entry);
+    const gsize size = get_opd_size (entry);
 
     if (size > 0 && surface_get_u16 (entry + NAME_SIZE) == type
         && !strncmp ((const gchar *) entry, name, NAME_SIZE))
@@ -133,7 +133,7 @@ read_text (const File *file, const gchar *name)
 
 /* "10/26/2009" and "11:16:55" */
 static gchar *
-read_date (const File *file)
+read_opd_date (const File *file)
 {
   gchar *day = read_text (file, "Date"), *time = read_text (file, "Time");
   gchar *date = NULL;
@@ -229,7 +229,7 @@ note_arrays (const File *file, SurfaceImage *image)
     const guint8 *entry = get_entry (file, i);
 
     arrays += surface_get_u16 (entry + NAME_SIZE) == BLOCK_ARRAY
-              && get_size (entry) > 0;
+              && get_opd_size (entry) > 0;
   }
   if (arrays > 1)
     surface_image_add_note (image,
@@ -268,7 +268,7 @@ surface_read_opd (const guint8 *data, gsize size, GError **error)
     image->dx = about.dx;
     image->dy = about.dy;
     image->title = read_text (&file, "Title");
-    image->date = read_date (&file);
+    image->date = read_opd_date (&file);
     note_arrays (&file, image);
   }
   g_clear_pointer (&columns, surface_image_free);

@@ -198,7 +198,7 @@ describe_file (SurfaceReader *reader, const SurfaceFormat *format,
 }
 
 static gboolean
-read_header (SurfaceReader *reader, const guint8 *head, gsize n_head,
+read_first_bytes (SurfaceReader *reader, const guint8 *head, gsize n_head,
     const SurfaceFormat *format, GError **error)
 {
   GError *problem = NULL;
@@ -230,7 +230,7 @@ read_header (SurfaceReader *reader, const guint8 *head, gsize n_head,
 }
 
 static gboolean
-open_file (SurfaceReader *reader, GError **error)
+open_surface (SurfaceReader *reader, GError **error)
 {
   gsize n = MIN (reader->file.size, HEAD_SIZE);
   guint8 *own = reader->file.data ? NULL : g_malloc (MAX (n, 1));
@@ -243,7 +243,7 @@ open_file (SurfaceReader *reader, GError **error)
   ok = ok && surface_file_check_start (head, n, error);
   format = surface_format_of (surface_file_detect (head, n));
   reader->format = format;
-  ok = ok && read_header (reader, head, n, format, error);
+  ok = ok && read_first_bytes (reader, head, n, format, error);
   g_free (own);
   return ok;
 }
@@ -252,7 +252,7 @@ open_file (SurfaceReader *reader, GError **error)
 static SurfaceReader *
 finish_opening (SurfaceReader *reader, GError **error)
 {
-  if (open_file (reader, error))
+  if (open_surface (reader, error))
     return reader;
   surface_reader_free (reader);
   return NULL;

@@ -92,7 +92,7 @@ make_image (Header *header, GError **error)
 /* Parses fields up to the line "*". Returns: start of the heights; %NULL
  * without that line */
 static const gchar *
-read_lines (SurfaceFields *fields, const gchar *text, GError **error)
+read_sdf_lines (SurfaceFields *fields, const gchar *text, GError **error)
 {
   text = strchr (text, '\n');
   for (guint line = 2; text; line++) {
@@ -219,7 +219,7 @@ read_text_start (
   const gchar *heights = NULL;
 
   if (surface_source_read (source, 0, n, text, error))
-    heights = read_lines (fields, text, error);
+    heights = read_sdf_lines (fields, text, error);
   *start = heights ? (gsize) (heights - text) : 0;
   heights =
       heights && read_text_header (fields, header, error) ? heights : NULL;

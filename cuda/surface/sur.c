@@ -186,7 +186,7 @@ read_kind (const guint8 *data, Header *header, GError **error)
 }
 
 static gboolean
-read_header (const guint8 *data, gsize size, Header *header, GError **error)
+read_sur_header (const guint8 *data, gsize size, Header *header, GError **error)
 {
   if (!surface_check_bytes (size, 0, HEADER_SIZE, error)
       || !read_kind (data, header, error))
@@ -334,7 +334,7 @@ inflate_points (
 }
 
 static gchar *
-read_date (const guint8 *data)
+read_sur_date (const guint8 *data)
 {
   guint v[6];
 
@@ -364,14 +364,14 @@ surface_describe_sur (const SurfaceSource *source, const guint8 *head,
 {
   Header header = { 0 };
 
-  if (!read_header (head, n_head, &header, error))
+  if (!read_sur_header (head, n_head, &header, error))
     return FALSE;
   about->width = header.width;
   about->height = header.height;
   about->dx = header.dx;
   about->dy = header.dy;
   about->title = surface_text_latin1 (head + AT_NAME, 30);
-  about->date = read_date (head);
+  about->date = read_sur_date (head);
   about->no_z_unit = header.no_z_unit;
   note_skipped (head, &header, about);
   surface_layout_init (layout, header.offset, header.type, header.dz);
@@ -470,7 +470,7 @@ surface_read_sur (const guint8 *data, gsize size, GError **error)
   Header header = { 0 };
   SurfaceLayout layout;
 
-  if (read_header (data, size, &header, error)
+  if (read_sur_header (data, size, &header, error)
       && surface_describe_sur (&source, data, size, &about, &layout, error))
     image = read_samples (data, size, &header, &about, &layout, error);
   if (image && header.depth > 1)

@@ -51,7 +51,7 @@ typedef struct {
 /* --- cells -------------------------------------------------------------------- */
 
 static gboolean
-is_blank (gchar c, gchar separator)
+is_text_blank (gchar c, gchar separator)
 {
   return c == ' ' || c == '\r' || (c == '\t' && separator != '\t');
 }
@@ -60,7 +60,7 @@ static gboolean
 ends_cell (const gchar *at, const gchar *end, gchar separator)
 {
   return at == end || *at == '\n' || *at == separator
-         || is_blank (*at, separator);
+         || is_text_blank (*at, separator);
 }
 
 /* A word for a missing point. Returns: its end; @at if there is none */
@@ -82,7 +82,8 @@ skip_missing (const gchar *at, const gchar *end, gchar separator)
 
 /* Returns: the end of the cell; @at if it is not a number */
 static const gchar *
-read_value (const gchar *at, const gchar *end, const Header *header, gdouble *z)
+read_text_value (
+    const gchar *at, const gchar *end, const Header *header, gdouble *z)
 {
   const gchar *stop = cvis_decimal_read (at, end, '.', z);
 
@@ -104,7 +105,7 @@ peek (Text *text, GError **error)
 
   do
     for (; words->at < words->end; words->at++)
-      if (!is_blank (*words->at, text->header->separator))
+      if (!is_text_blank (*words->at, text->header->separator))
         return *words->at;
   while (surface_words_more (words, error));
   return 0;
@@ -162,7 +163,7 @@ read_cell (Text *text, gdouble *z, GError **error)
     return c ? CELL_LINE_END : CELL_END;
   }
   if (separator == ' ' || c != separator) {
-    stop = read_value (words->at, words->end, text->header, z);
+    stop = read_text_value (words->at, words->end, text->header, z);
     if (stop == words->at) {
       refuse_cell (text, error);
       return CELL_ERROR;
@@ -421,7 +422,8 @@ typedef struct {
  * @data. @header has columns if there is such a line, even with @error.
  * Returns: FALSE with @error */
 static gboolean
-read_header (const guint8 *data, gsize size, Header *header, GError **error)
+read_text_header (
+    const guint8 *data, gsize size, Header *header, GError **error)
 {
   const gchar *text = (const gchar *) data, *end = text + size, *at = text;
   Heading heading = { 0 };
@@ -434,7 +436,7 @@ read_header (const guint8 *data, gsize size, Header *header, GError **error)
   for (; at < end; at = find_line_end (at, end) + 1) {
     const gchar *stop = find_line_end (at, end), *last = stop;
 
-    while (at < stop && (is_blank (*at, ' ') || *at == '\t'))
+    while (at < stop && (is_text_blank (*at, ' ') || *at == '\t'))
       at++;
     if (at == stop || *at == '\r')
       continue;
@@ -546,7 +548,7 @@ surface_detect_text (const guint8 *data, gsize size)
 
   is = start_init (&start, data, size);
   if (is && !is_wyko (start.data, start.size))
-    read_header (start.data, start.size, &header, NULL);
+    read_text_header (start.data, start.size, &header, NULL);
   is = is && (header.columns > 1 || is_wyko (start.data, start.size));
   g_free (header.title);
   g_free (start.decoded);
@@ -732,7 +734,7 @@ refuse_position (const Text *text, GError **error)
 /* x, y and z of the next line; y is 0 in two columns. Returns: FALSE at the end,
  * and with @error */
 static gboolean
-read_point (Text *text, SurfacePoint *point, GError **error)
+read_text_point (Text *text, SurfacePoint *point, GError **error)
 {
   gdouble values[MAX_POINT];
 
@@ -763,7 +765,7 @@ measure_points (const Header *header, const SurfaceSource *source,
 
   *extent = (Extent){ .n = 0 };
   text_init (&text, header, source);
-  while (read_point (&text, &point, &problem)) {
+  while (read_text_point (&text, &point, &problem)) {
     add_to_axis (&extent->axes[0], point.x, last.x, extent->n == 0);
     add_to_axis (&extent->axes[1], point.y, last.y, extent->n == 0);
     extent->n++;
@@ -832,7 +834,7 @@ place_points (const Header *header, const SurfaceSource *source,
   for (gsize i = 0; i < (gsize) image->width * image->height; i++)
     image->z[i] = NAN;
   text_init (&text, header, source);
-  while (ok && read_point (&text, &point, error)) {
+  while (ok && read_text_point (&text, &point, error)) {
     ok = find_place (&extent->axes[0], image->width, point.x, &x, &shift)
          && find_place (&extent->axes[1], image->height, point.y, &y, &shift)
          && x < image->width && y < image->height
@@ -886,7 +888,7 @@ load_points (
     return NULL;
   }
   text_init (&text, header, source);
-  while (there < n && read_point (&text, &points[there], error))
+  while (there < n && read_text_point (&text, &points[there], error))
     there++;
   surface_words_clear (&text.words);
   if (there == n)
@@ -914,7 +916,8 @@ set_units (const Header *header, guint column, SurfaceImage *image)
 
 /* Points in the order of a complete grid need no memory. */
 static SurfaceImage *
-read_points (const Header *header, const SurfaceSource *source, GError **error)
+read_text_points (
+    const Header *header, const SurfaceSource *source, GError **error)
 {
   SurfaceImage *image = NULL;
   GError *problem = NULL;
@@ -950,7 +953,7 @@ static SurfaceImage *
 read_wide_points (
     const Header *header, const SurfaceSource *source, GError **error)
 {
-  SurfaceImage *image = read_points (header, source, NULL);
+  SurfaceImage *image = read_text_points (header, source, NULL);
   guint64 lines;
 
   if (image && count_lines (header, source, &lines, NULL) && lines > FEW_LINES
@@ -1181,10 +1184,10 @@ read_numbers (const SurfaceSource *source, const guint8 *head, gsize n_head,
   SurfaceImage *image = NULL;
   Header header = { 0 };
 
-  if (read_header (head, n_head, &header, error)
+  if (read_text_header (head, n_head, &header, error)
       && count_columns (&header, source, error))
     image = header.columns == 2   ? read_profile (&header, source, error)
-            : header.columns == 3 ? read_points (&header, source, error)
+            : header.columns == 3 ? read_text_points (&header, source, error)
             : header.columns <= MAX_POINT
                 ? read_wide_points (&header, source, error)
                 : read_matrix (&header, source, error);

@@ -31,7 +31,7 @@ typedef struct {
 /* --- libtiff's I/O in memory --------------------------------------------- */
 
 static guint64
-get_size (const Memory *m)
+get_tiff_size (const Memory *m)
 {
   return m->out ? m->out->size : m->source->size;
 }
@@ -41,9 +41,9 @@ memory_read (thandle_t handle, void *to, tmsize_t n)
 {
   Memory *m = handle;
 
-  if (n <= 0 || m->at >= get_size (m))
+  if (n <= 0 || m->at >= get_tiff_size (m))
     return 0;
-  n = MIN ((guint64) n, get_size (m) - m->at);
+  n = MIN ((guint64) n, get_tiff_size (m) - m->at);
   if (m->out)
     memcpy (to, m->out->data + m->at, n);
   else if (!surface_source_read (m->source, m->at, n, to, NULL))
@@ -80,7 +80,7 @@ memory_seek (thandle_t handle, toff_t offset, int whence)
   if (whence == SEEK_CUR)
     offset += m->at;
   else if (whence == SEEK_END)
-    offset += get_size (m);
+    offset += get_tiff_size (m);
   m->at = offset;
   return offset;
 }
@@ -94,7 +94,7 @@ memory_close (thandle_t handle)
 static toff_t
 memory_size (thandle_t handle)
 {
-  return get_size (handle);
+  return get_tiff_size (handle);
 }
 
 G_GNUC_PRINTF (4, 0)
@@ -154,7 +154,7 @@ typedef struct {
 } Layout;
 
 static gboolean
-read_type (TIFF *tiff, Layout *layout, GError **error)
+read_sample_type (TIFF *tiff, Layout *layout, GError **error)
 {
   static const struct {
     guint16 format, bits;
@@ -236,7 +236,7 @@ read_layout (TIFF *tiff, guint64 size, Layout *layout, GError **error)
       || !TIFFGetField (tiff, TIFFTAG_IMAGELENGTH, &layout->height))
     return surface_error (error, "does not specify its size");
   if (!surface_check_size (layout->width, layout->height, error)
-      || !read_type (tiff, layout, error))
+      || !read_sample_type (tiff, layout, error))
     return FALSE;
   layout->missing = read_missing (tiff, layout->type);
   layout->tiled = TIFFIsTiled (tiff);
@@ -325,7 +325,7 @@ read_text (TIFF *tiff, guint32 tag)
 
 /* "YYYY:MM:DD hh:mm:ss" */
 static gchar *
-read_date (TIFF *tiff)
+read_tiff_date (TIFF *tiff)
 {
   gchar *text = read_text (tiff, TIFFTAG_DATETIME), *date = NULL;
   guint v[6];
@@ -501,7 +501,7 @@ read_about (TIFF *tiff, SurfaceImage *about)
 
   if (*text != '<' && !g_str_has_prefix (text, "ImageJ="))
     about->title = read_text (tiff, TIFFTAG_IMAGEDESCRIPTION);
-  about->date = read_date (tiff);
+  about->date = read_tiff_date (tiff);
   if (!read_ome_sizes (tiff, about))
     read_spacing (tiff, about);
   about->no_z_unit = unit == 0;
@@ -547,7 +547,7 @@ read_page (TIFF *tiff, Memory *m, GError **error)
 /* Whether the strips contain only the samples, contiguously. @at: (out):
  * their byte position */
 static gboolean
-is_plain (TIFF *tiff, const Layout *layout, guint64 *at)
+is_one_block (TIFF *tiff, const Layout *layout, guint64 *at)
 {
   guint16 compression = COMPRESSION_NONE, order = FILLORDER_MSB2LSB;
   const gsize row = surface_sample_size (layout->type) * layout->width;
@@ -585,7 +585,7 @@ describe_page (TIFF *tiff, const Memory *m, SurfaceImage *about,
 
   if (!read_layout (tiff, m->source->size, &page, error))
     return FALSE;
-  if (!is_plain (tiff, &page, &at))
+  if (!is_one_block (tiff, &page, &at))
     return TRUE;
   about->width = page.width;
   about->height = page.height;

@@ -234,7 +234,7 @@ get_number (
 }
 
 static gboolean
-get_count (
+get_x3p_count (
     Document *document, const gchar *path, guint64 *value, GError **error)
 {
   const gchar *text = get_text (document, path);
@@ -274,7 +274,8 @@ typedef struct {
 } Matrix;
 
 static gboolean
-read_type (Document *document, const gchar *name, Axis *axis, GError **error)
+read_x3p_type (
+    Document *document, const gchar *name, Axis *axis, GError **error)
 {
   static const struct {
     const gchar *name;
@@ -303,7 +304,7 @@ read_type (Document *document, const gchar *name, Axis *axis, GError **error)
 }
 
 static gboolean
-read_axis (Document *document, guint index, Matrix *matrix, GError **error)
+read_x3p_axis (Document *document, guint index, Matrix *matrix, GError **error)
 {
   static const gchar *const names[] = { "CX", "CY", "CZ" };
   const gchar *name = names[index];
@@ -320,7 +321,7 @@ read_axis (Document *document, guint index, Matrix *matrix, GError **error)
   if (ok && axis->listed)
     ok = surface_check_factor (increment, axis->increment, error)
          && surface_check_finite (offset, axis->offset, error)
-         && read_type (document, name, axis, error);
+         && read_x3p_type (document, name, axis, error);
   else if (ok && !(matrix->list && index == 1)) { /* a profile has one row */
     matrix->mirror[index] = axis->increment < 0;
     ok = surface_check_spacing (increment, fabs (axis->increment), error);
@@ -343,12 +344,14 @@ read_sizes (Document *document, Matrix *matrix, GError **error)
   matrix->list = get_text (document, "Record3/ListDimension") != NULL;
   matrix->height = 1;
   if (matrix->list)
-    return get_count (document, "Record3/ListDimension", &matrix->width, error);
-  if (!get_count (
+    return get_x3p_count (
+        document, "Record3/ListDimension", &matrix->width, error);
+  if (!get_x3p_count (
           document, "Record3/MatrixDimension/SizeX", &matrix->width, error)
-      || !get_count (
+      || !get_x3p_count (
           document, "Record3/MatrixDimension/SizeY", &matrix->height, error)
-      || !get_count (document, "Record3/MatrixDimension/SizeZ", &layers, error))
+      || !get_x3p_count (
+          document, "Record3/MatrixDimension/SizeZ", &layers, error))
     return FALSE;
   if (layers != 1)
     return surface_error (
@@ -375,7 +378,7 @@ read_matrix (Document *document, Matrix *matrix, GError **error)
     return surface_error (
         error, "has no heights: neither PointDataLink nor DataList");
   for (guint i = 0; i < 3; i++)
-    if (!read_axis (document, i, matrix, error))
+    if (!read_x3p_axis (document, i, matrix, error))
       return FALSE;
   return TRUE;
 }
@@ -532,7 +535,7 @@ unpack_entry (Archive *archive, const zip_stat_t *st, const gchar *link,
 }
 
 static gboolean
-refuse_memory (guint64 size, const gchar *link, GError **error)
+reject_x3p_memory (guint64 size, const gchar *link, GError **error)
 {
   g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
       "Not enough memory for %" G_GUINT64_FORMAT " bytes of %s", size, link);
@@ -551,7 +554,7 @@ read_entry (Archive *archive, const gchar *link, guint64 most, gsize *size,
     return NULL;
   bytes = g_try_malloc (st.size + 1);
   if (!bytes) {
-    refuse_memory (st.size, link, error);
+    reject_x3p_memory (st.size, link, error);
     return NULL;
   }
   if (!unpack_entry (archive, &st, link, 0, bytes, st.size, error)) {
@@ -770,7 +773,7 @@ unpack_stream (Archive *archive, const zip_stat_t *st, const gchar *link,
 
   u->packed = g_try_malloc (st->comp_size);
   if (!u->packed)
-    return refuse_memory (st->comp_size, link, error);
+    return reject_x3p_memory (st->comp_size, link, error);
   ok = unpack_entry (
       archive, st, link, ZIP_FL_COMPRESSED, u->packed, st->comp_size, error);
   if (ok) {
@@ -867,7 +870,7 @@ load_points (X3p *x3p, CvisPool *pool, GError **error)
   guint8 *points = g_try_malloc (size);
 
   if (!points)
-    refuse_memory (size, "heights", error);
+    reject_x3p_memory (size, "heights", error);
   else if (!unpack_points (x3p, pool, points, error))
     g_clear_pointer (&points, g_free);
   return points;
@@ -1065,7 +1068,7 @@ read_listed (X3p *x3p, GError **error)
   gsize there = 0;
 
   if (!points)
-    return refuse_memory (n * sizeof (SurfacePoint), "heights", error);
+    return reject_x3p_memory (n * sizeof (SurfacePoint), "heights", error);
   for (gsize i = 0; i < n; i++)
     points[i] = (SurfacePoint){ .x = (gdouble) (i % matrix->width)
                                      * matrix->axes[0].increment,

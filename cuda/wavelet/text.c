@@ -16,13 +16,13 @@ typedef struct {
   const gchar *at;
 } Reader;
 
-static void refuse (const Reader *reader, GError **error, const gchar *format,
-    ...) G_GNUC_PRINTF (3, 4);
+static void reject_text (const Reader *reader, GError **error,
+    const gchar *format, ...) G_GNUC_PRINTF (3, 4);
 
 /* Reports the position, counted from 1, and a few characters of the text
  * there. */
 static void
-refuse (const Reader *reader, GError **error, const gchar *format, ...)
+reject_text (const Reader *reader, GError **error, const gchar *format, ...)
 {
   va_list arguments;
   gchar *words, *shown = NULL;
@@ -78,12 +78,12 @@ read_number (Reader *reader, gdouble *value, GError **error)
   /* refuses nan, inf and hexadecimal */
   if (!(g_ascii_isdigit (*digit) || *digit == '.')
       || (digit[0] == '0' && (digit[1] == 'x' || digit[1] == 'X'))) {
-    refuse (reader, error, "a number is expected");
+    reject_text (reader, error, "a number is expected");
     return FALSE;
   }
   *value = g_ascii_strtod (reader->at, &end);
   if (end == reader->at || !isfinite (*value)) {
-    refuse (reader, error, "the number is out of range");
+    reject_text (reader, error, "the number is out of range");
     return FALSE;
   }
   reader->at = end;
@@ -109,7 +109,7 @@ read_weight (Reader *reader, gdouble *value, GError **error)
   }
   if (fabs (*value) <= MAX_WEIGHT)
     return TRUE;
-  refuse (
+  reject_text (
       &start, error, "weights must be from %g to %g", -MAX_WEIGHT, MAX_WEIGHT);
   return FALSE;
 }
@@ -122,7 +122,7 @@ read_weights (
   *n = 0;
   while (!at_end (reader)) {
     if (*n == most) {
-      refuse (reader, error, "there are more than %u numbers", most);
+      reject_text (reader, error, "there are more than %u numbers", most);
       return FALSE;
     }
     if (!read_weight (reader, values + (*n)++, error))
@@ -130,7 +130,7 @@ read_weights (
   }
   if (*n > 0)
     return TRUE;
-  refuse (reader, error, "a number is expected");
+  reject_text (reader, error, "a number is expected");
   return FALSE;
 }
 
@@ -143,7 +143,7 @@ read_first (Reader *reader, gint *first, GError **error)
   gdouble value;
 
   if (!take (reader, '@')) {
-    refuse (reader, error,
+    reject_text (reader, error,
         "\"@\" and the index of the first neighbour are expected");
     return FALSE;
   }
@@ -151,7 +151,7 @@ read_first (Reader *reader, gint *first, GError **error)
   if (!read_number (reader, &value, error))
     return FALSE;
   if (value != floor (value) || fabs (value) > LWT_MAX_FIRST) {
-    refuse (&start, error,
+    reject_text (&start, error,
         "the first neighbour must be an integer from %d to %d", -LWT_MAX_FIRST,
         LWT_MAX_FIRST);
     return FALSE;
@@ -167,7 +167,7 @@ read_step (
   LwtStep *step = wavelet->steps + wavelet->n_steps;
 
   if (wavelet->n_steps == LWT_MAX_STEPS) {
-    refuse (reader, error, "there are more than %d steps", LWT_MAX_STEPS);
+    reject_text (reader, error, "there are more than %d steps", LWT_MAX_STEPS);
     return FALSE;
   }
   wavelet->n_steps++;
@@ -187,7 +187,7 @@ read_scales (Reader *reader, LwtWavelet *wavelet, GError **error)
     return FALSE;
   for (guint i = 0; i < 2; i++)
     if (n != 2 || fabs (scales[i]) < 1.0 / MAX_WEIGHT) {
-      refuse (&start, error, "K needs two scales, %g to %g in magnitude",
+      reject_text (&start, error, "K needs two scales, %g to %g in magnitude",
           1.0 / MAX_WEIGHT, MAX_WEIGHT);
       return FALSE;
     }
@@ -202,7 +202,7 @@ read_part (
     Reader *reader, LwtWavelet *wavelet, gboolean *scaled, GError **error)
 {
   if (*scaled) {
-    refuse (reader, error, "nothing may follow K");
+    reject_text (reader, error, "nothing may follow K");
     return FALSE;
   }
   if (take (reader, 'P'))
@@ -212,7 +212,8 @@ read_part (
   *scaled = take (reader, 'K');
   if (*scaled)
     return read_scales (reader, wavelet, error);
-  refuse (reader, error, "P (predict), U (update) or K (scales) is expected");
+  reject_text (
+      reader, error, "P (predict), U (update) or K (scales) is expected");
   return FALSE;
 }
 
@@ -230,7 +231,7 @@ read_parts (Reader *reader, LwtWavelet *wavelet, GError **error)
   } while (take (reader, ';'));
   if (wavelet->n_steps > 0)
     return TRUE;
-  refuse (reader, error, "a step, P or U, is missing");
+  reject_text (reader, error, "a step, P or U, is missing");
   return FALSE;
 }
 
@@ -318,11 +319,11 @@ read_filter (Reader *reader, Filters *filters, GError **error)
   const guint i = read_filter_name (reader);
 
   if (i == N_FILTERS) {
-    refuse (reader, error, "LO, HI, RLO or RHI is expected");
+    reject_text (reader, error, "LO, HI, RLO or RHI is expected");
     return FALSE;
   }
   if (filters->n[i] > 0) {
-    refuse (&start, error, "%s occurs twice", filter_names[i]);
+    reject_text (&start, error, "%s occurs twice", filter_names[i]);
     return FALSE;
   }
   return read_weights (

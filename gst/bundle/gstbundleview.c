@@ -166,7 +166,7 @@ refuse_caps (GstBundleView *self, GstCaps *caps)
 }
 
 static gboolean
-negotiate (GstBundleView *self)
+negotiate_video (GstBundleView *self)
 {
   GstCaps *caps = gst_pad_get_allowed_caps (self->srcpad);
   GstStructure *s;
@@ -202,7 +202,7 @@ negotiate (GstBundleView *self)
 
 /* Makes the painter for the first frame. Returns: FALSE after posting an error */
 static gboolean
-prepare (GstBundleView *self)
+prepare_view (GstBundleView *self)
 {
   GError *error = NULL;
   BundleCloud *cloud = read_cloud (self, &self->file, &error);
@@ -219,7 +219,7 @@ prepare (GstBundleView *self)
     g_error_free (error);
     return FALSE;
   }
-  if (!negotiate (self)) {
+  if (!negotiate_video (self)) {
     bundle_cloud_free (cloud);
     return FALSE;
   }
@@ -237,7 +237,7 @@ prepare (GstBundleView *self)
 }
 
 static void
-copy_row (const guint32 *from, guint8 *to, guint n, gboolean rgb)
+copy_view_row (const guint32 *from, guint8 *to, guint n, gboolean rgb)
 {
   const guint step = rgb ? 3 : 4;
 
@@ -251,7 +251,7 @@ copy_row (const guint32 *from, guint8 *to, guint n, gboolean rgb)
 }
 
 static GstBuffer *
-make_frame (GstBundleView *self, const GstBundleViewpoint *view)
+make_view_frame (GstBundleView *self, const GstBundleViewpoint *view)
 {
   const guint width = (guint) GST_VIDEO_INFO_WIDTH (&self->info);
   const gsize stride = (gsize) GST_VIDEO_INFO_PLANE_STRIDE (&self->info, 0);
@@ -270,14 +270,14 @@ make_frame (GstBundleView *self, const GstBundleViewpoint *view)
     return NULL;
   }
   for (gint y = 0; y < GST_VIDEO_INFO_HEIGHT (&self->info); y++)
-    copy_row (pixels + (gsize) y * width, map.data + (gsize) y * stride, width,
-        GST_VIDEO_INFO_FORMAT (&self->info) == GST_VIDEO_FORMAT_RGB);
+    copy_view_row (pixels + (gsize) y * width, map.data + (gsize) y * stride,
+        width, GST_VIDEO_INFO_FORMAT (&self->info) == GST_VIDEO_FORMAT_RGB);
   gst_buffer_unmap (buffer, &map);
   return buffer;
 }
 
 static GstClockTime
-time_of (const GstBundleView *self, gint64 frame)
+get_view_time (const GstBundleView *self, gint64 frame)
 {
   return gst_util_uint64_scale ((guint64) frame,
       (guint64) GST_VIDEO_INFO_FPS_D (&self->info) * GST_SECOND,
@@ -286,17 +286,17 @@ time_of (const GstBundleView *self, gint64 frame)
 
 /* The frame that is shown at @time */
 static gint64
-frame_at (const GstBundleView *self, GstClockTime time)
+find_view_frame (const GstBundleView *self, GstClockTime time)
 {
   const gint64 frame = (gint64) gst_util_uint64_scale (time,
       (guint64) GST_VIDEO_INFO_FPS_N (&self->info),
       (guint64) GST_VIDEO_INFO_FPS_D (&self->info) * GST_SECOND);
 
-  return time_of (self, frame + 1) <= time ? frame + 1 : frame;
+  return get_view_time (self, frame + 1) <= time ? frame + 1 : frame;
 }
 
 static Settings
-copy_settings (GstBundleView *self)
+copy_view_settings (GstBundleView *self)
 {
   Settings settings;
 
@@ -326,8 +326,9 @@ is_over (GstBundleView *self, const Settings *settings)
   if (g_atomic_int_get (&self->end) || self->frame < 0)
     return TRUE;
   if (self->segment.rate < 0)
-    return time_of (self, self->frame + 1) <= self->segment.start;
-  return time_of (self, self->frame) >= MIN (duration, self->segment.stop);
+    return get_view_time (self, self->frame + 1) <= self->segment.start;
+  return get_view_time (self, self->frame)
+         >= MIN (duration, self->segment.stop);
 }
 
 static GstEvent *
@@ -360,13 +361,13 @@ push_end (GstBundleView *self)
 }
 
 static GstFlowReturn
-push_frame (GstBundleView *self)
+push_view_frame (GstBundleView *self)
 {
-  Settings settings = copy_settings (self);
+  Settings settings = copy_view_settings (self);
   GstClockTime time;
   GstBuffer *buffer;
 
-  if (self->painter == NULL && !prepare (self))
+  if (self->painter == NULL && !prepare_view (self))
     return g_atomic_int_get (&self->cancel) ? GST_FLOW_FLUSHING
                                             : GST_FLOW_ERROR;
   if (!self->segment_pushed) {
@@ -376,14 +377,14 @@ push_frame (GstBundleView *self)
   }
   if (is_over (self, &settings))
     return GST_FLOW_EOS;
-  time = time_of (self, self->frame);
+  time = get_view_time (self, self->frame);
   settings.view.azimuth +=
       360 * (gdouble) (time % settings.period) / (gdouble) settings.period;
-  buffer = make_frame (self, &settings.view);
+  buffer = make_view_frame (self, &settings.view);
   if (buffer == NULL)
     return GST_FLOW_ERROR;
   GST_BUFFER_PTS (buffer) = time;
-  GST_BUFFER_DURATION (buffer) = time_of (self, self->frame + 1) - time;
+  GST_BUFFER_DURATION (buffer) = get_view_time (self, self->frame + 1) - time;
   GST_BUFFER_OFFSET (buffer) = (guint64) self->frame;
   GST_BUFFER_OFFSET_END (buffer) = (guint64) self->frame + 1;
   self->frame += self->segment.rate < 0 ? -1 : 1;
@@ -398,7 +399,7 @@ run_view (gpointer user_data)
   GstFlowReturn ret;
 
   cvis_cancel_watch (&self->cancel);
-  ret = push_frame (self);
+  ret = push_view_frame (self);
   cvis_cancel_watch (NULL);
   if (ret == GST_FLOW_OK)
     return;
@@ -415,7 +416,7 @@ run_view (gpointer user_data)
 static gboolean
 start_segment (GstBundleView *self, GstEvent *event)
 {
-  const Settings settings = copy_settings (self);
+  const Settings settings = copy_view_settings (self);
   GstSegment segment = self->segment;
   GstSeekFlags flags;
   GstSeekType start_type, stop_type;
@@ -440,10 +441,11 @@ start_segment (GstBundleView *self, GstEvent *event)
   self->seqnum = gst_event_get_seqnum (event);
   g_atomic_int_set (&self->end, FALSE);
   if (rate > 0)
-    self->frame = frame_at (self, segment.position);
+    self->frame = find_view_frame (self, segment.position);
   else
-    self->frame =
-        segment.position > 0 ? frame_at (self, segment.position - 1) : -1;
+    self->frame = segment.position > 0
+                      ? find_view_frame (self, segment.position - 1)
+                      : -1;
   return TRUE;
 }
 
@@ -497,7 +499,7 @@ static gboolean
 gst_bundle_view_src_query (GstPad *pad, GstObject *parent, GstQuery *query)
 {
   GstBundleView *self = GST_BUNDLE_VIEW (parent);
-  const Settings settings = copy_settings (self);
+  const Settings settings = copy_view_settings (self);
   const GstClockTime duration = get_duration (&settings);
   GstFormat format;
 
@@ -539,7 +541,7 @@ gst_bundle_view_send_event (GstElement *element, GstEvent *event)
 /* --- input --------------------------------------------------------------------------------- */
 
 static void
-forget (GstBundleView *self)
+forget_model (GstBundleView *self)
 {
   gst_bundle_file_clear (&self->file);
   g_clear_pointer (&self->painter, gst_bundle_painter_free);
@@ -591,7 +593,7 @@ gst_bundle_view_sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
     case GST_EVENT_FLUSH_STOP:
       /* an EOS that was handled during the flush may have started it again */
       stop_view (self);
-      forget (self);
+      forget_model (self);
       g_atomic_int_set (&self->cancel, FALSE);
       return gst_pad_event_default (pad, parent, event);
     case GST_EVENT_EOS:
@@ -630,7 +632,7 @@ gst_bundle_view_change_state (GstElement *element, GstStateChange transition)
   ret = GST_ELEMENT_CLASS (parent_class)->change_state (element, transition);
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
     stop_view (self);
-    forget (self);
+    forget_model (self);
   }
   return ret;
 }
@@ -640,7 +642,7 @@ gst_bundle_view_change_state (GstElement *element, GstStateChange transition)
 static void
 gst_bundle_view_finalize (GObject *object)
 {
-  forget (GST_BUNDLE_VIEW (object));
+  forget_model (GST_BUNDLE_VIEW (object));
   G_OBJECT_CLASS (parent_class)->finalize (object);
 }
 

@@ -103,7 +103,7 @@ post_progress (
 
 /* Takes @error. */
 static void
-refuse (GstCudaBundleAdjust *self, const gchar *what, GError *error)
+post_adjust_error (GstCudaBundleAdjust *self, const gchar *what, GError *error)
 {
   const gboolean cancelled =
       g_error_matches (error, CVIS_ERROR, CVIS_ERROR_CANCELLED);
@@ -276,7 +276,7 @@ read_constants (BundleProblem *problem, const gchar *location, GError **error)
 }
 
 static GstBundleSettings
-copy_settings (GstCudaBundleAdjust *self)
+copy_adjust_settings (GstCudaBundleAdjust *self)
 {
   GstBundleSettings settings;
 
@@ -298,12 +298,12 @@ take_problem (GstCudaBundleAdjust *self, const GstBundleSettings *settings)
 
   gst_bundle_file_clear (&self->file);
   if (problem == NULL) {
-    refuse (self, "read the reconstruction", error);
+    post_adjust_error (self, "read the reconstruction", error);
     return NULL;
   }
   gst_bundle_warn_of_notes (GST_ELEMENT (self), problem);
   if (!read_constants (problem, settings->constants, &error)) {
-    refuse (self, "read the constants", error);
+    post_adjust_error (self, "read the constants", error);
     g_clear_pointer (&problem, bundle_problem_free);
   }
   return problem;
@@ -365,7 +365,7 @@ adjust (GstCudaBundleAdjust *self, BundleProblem *problem,
   if (!bundle_solve (problem, &settings->config, context, show_iteration, self,
           &summary, &error)) {
     g_value_unset (&self->history);
-    refuse (self, "adjust the reconstruction", error);
+    post_adjust_error (self, "adjust the reconstruction", error);
     return FALSE;
   }
   cancelled = summary.stop == BUNDLE_STOP_CANCELLED;
@@ -398,7 +398,7 @@ adjust (GstCudaBundleAdjust *self, BundleProblem *problem,
 /* Starts a task unless pads are being deactivated or flushed, which would not stop
  * it any more. */
 static void
-start_task (
+start_pad_task (
     GstCudaBundleAdjust *self, GstPad *pad, GstTaskFunction func, gpointer data)
 {
   if (g_atomic_int_get (&self->cancel))
@@ -507,7 +507,7 @@ start_cloud (GstCudaBundleAdjust *self, GBytes *cloud)
   GST_OBJECT_UNLOCK (self);
   g_clear_pointer (&old, g_bytes_unref);
   if (pad != NULL) {
-    start_task (self, pad, push_cloud, pad);
+    start_pad_task (self, pad, push_cloud, pad);
     gst_object_unref (pad);
   }
 }
@@ -545,7 +545,7 @@ push_results (GstCudaBundleAdjust *self, const BundleProblem *problem,
   if (has_cloud (self)
       && !(cloud = bundle_write (
                problem, BUNDLE_FORMAT_PLY, errors, threads, &error)))
-    refuse (self, "write the cloud", g_steal_pointer (&error));
+    post_adjust_error (self, "write the cloud", g_steal_pointer (&error));
   start_cloud (self, cloud);
   gst_bundle_warn_of_losses (GST_ELEMENT (self), problem, format, threads);
   pushing.ret = begin_stream (self, self->srcpad, format);
@@ -553,7 +553,7 @@ push_results (GstCudaBundleAdjust *self, const BundleProblem *problem,
       && !bundle_write_parts (
           problem, format, errors, threads, push_part, &pushing, &error)) {
     if (pushing.ret == GST_FLOW_OK)
-      refuse (self, "write the reconstruction", error);
+      post_adjust_error (self, "write the reconstruction", error);
     else
       g_error_free (error);
   }
@@ -577,7 +577,7 @@ static void
 run_adjustment (gpointer user_data)
 {
   GstCudaBundleAdjust *self = user_data;
-  GstBundleSettings settings = copy_settings (self);
+  GstBundleSettings settings = copy_adjust_settings (self);
 
   cvis_cancel_watch (&self->cancel);
   adjust_and_push (self, &settings);
@@ -689,7 +689,7 @@ end_file (GstCudaBundleAdjust *self)
         (NULL));
     self->failed = TRUE;
   } else if (check_start (self)) {
-    start_task (self, self->srcpad, run_adjustment, self);
+    start_pad_task (self, self->srcpad, run_adjustment, self);
   }
 }
 

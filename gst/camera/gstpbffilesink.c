@@ -238,7 +238,7 @@ gst_pbf_file_sink_render_list (GstBaseSink *base, GstBufferList *list)
 /* --- life ------------------------------------------------------------------ */
 
 static gboolean
-open_file (GstPbfFileSink *self)
+open_recording (GstPbfFileSink *self)
 {
   if (*self->location == '\0') {
     GST_ELEMENT_ERROR (self, RESOURCE, NOT_FOUND,
@@ -331,7 +331,7 @@ gst_pbf_file_sink_change_state (GstElement *element, GstStateChange change)
     self->bytes = g_byte_array_new ();
     self->frame_counter = 0;
     self->begun = FALSE;
-    if (!open_file (self)) {
+    if (!open_recording (self)) {
       close_file (self);
       return GST_STATE_CHANGE_FAILURE;
     }

@@ -98,7 +98,8 @@ GST_ELEMENT_REGISTER_DEFINE (
 /* --- frames ---------------------------------------------------------------- */
 
 static GstFlowReturn
-make_frame (GstPbfFileSrc *self, GstBufferPool *pool, GstBuffer **buffer)
+make_recorded_frame (
+    GstPbfFileSrc *self, GstBufferPool *pool, GstBuffer **buffer)
 {
   GstFlowReturn ret = gst_buffer_pool_acquire_buffer (pool, buffer, NULL);
 
@@ -209,7 +210,7 @@ fill_list (GstPbfFileSrc *self, GstBufferPool *pool, GstBufferList *list)
     if (self->piece == PBF_PIECE_END || !self->negotiated
         || is_beyond_stop (self))
       return GST_FLOW_OK;
-    ret = make_frame (self, pool, &buffer);
+    ret = make_recorded_frame (self, pool, &buffer);
     if (ret != GST_FLOW_OK)
       return ret;
     gst_buffer_list_add (list, buffer);
@@ -242,7 +243,7 @@ make_list (GstPbfFileSrc *self, GstBuffer **buffer)
 
 /* Goes to the frame that is exposed at the segment's position. */
 static void
-go_to_position (GstPbfFileSrc *self)
+go_to_recorded_frame (GstPbfFileSrc *self)
 {
   const GstClockTime position = GST_BASE_SRC (self)->segment.position;
   const gboolean at_first = position == self->first.t_ns;
@@ -270,7 +271,7 @@ gst_pbf_file_src_create (
 
   gst_pbf_list_src_forget (GST_PBF_LIST_SRC (self));
   if (self->sought)
-    go_to_position (self);
+    go_to_recorded_frame (self);
   ret = self->frames_left > 0 ? read_piece (self) : GST_FLOW_EOS;
   if (ret == GST_FLOW_OK
       && (self->piece == PBF_PIECE_END || is_beyond_stop (self)))

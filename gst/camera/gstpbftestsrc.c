@@ -214,7 +214,7 @@ render_frame (GstPbfTestSrc *self, guint64 index, GstBuffer *buffer)
 
 /* Time of a frame since start. */
 static GstClockTime
-time_of (GstPbfTestSrc *self, guint64 frame)
+get_test_time (GstPbfTestSrc *self, guint64 frame)
 {
   return self->first_time + pbf_sim_time (self->sim, frame - self->first_frame);
 }
@@ -228,8 +228,8 @@ typedef struct {
 static Exposure
 first_exposure (GstPbfTestSrc *self)
 {
-  Exposure e = { self->frame, time_of (self, self->frame),
-    time_of (self, self->frame + 1) };
+  Exposure e = { self->frame, get_test_time (self, self->frame),
+    get_test_time (self, self->frame + 1) };
 
   return e;
 }
@@ -239,11 +239,11 @@ next_exposure (GstPbfTestSrc *self, Exposure *e)
 {
   e->number++;
   e->start = e->end;
-  e->end = time_of (self, e->number + 1);
+  e->end = get_test_time (self, e->number + 1);
 }
 
 static void
-stamp_frame (GstPbfTestSrc *self, GstBuffer *buffer, const Exposure *e)
+stamp_test_frame (GstPbfTestSrc *self, GstBuffer *buffer, const Exposure *e)
 {
   GST_BUFFER_PTS (buffer) = self->time_offset + e->start;
   GST_BUFFER_DURATION (buffer) = e->end - e->start;
@@ -271,7 +271,7 @@ stamp_replayed (GstPbfTestSrc *self, const Exposure *e, GstBuffer *buffer,
 
   signal->layer += (guint32) round * self->replay_layers;
   renumber (signal, e);
-  stamp_frame (self, buffer, e);
+  stamp_test_frame (self, buffer, e);
 }
 
 static GstFlowReturn
@@ -305,7 +305,7 @@ make_replayed_frame (GstPbfTestSrc *self, const Exposure *e, GstBuffer **buffer)
 }
 
 static GstFlowReturn
-make_frame (GstPbfTestSrc *self, GstBufferPool *pool, const Exposure *e,
+make_test_frame (GstPbfTestSrc *self, GstBufferPool *pool, const Exposure *e,
     GstBuffer **buffer)
 {
   GstFlowReturn ret;
@@ -322,7 +322,7 @@ make_frame (GstPbfTestSrc *self, GstBufferPool *pool, const Exposure *e,
   }
   if (self->first_frame > 0)
     renumber (&gst_pbf_list_src_signal_meta (*buffer)->signal, e);
-  stamp_frame (self, *buffer, e);
+  stamp_test_frame (self, *buffer, e);
   return GST_FLOW_OK;
 }
 
@@ -396,7 +396,7 @@ wait_for_frames (GstPbfTestSrc *self, guint n)
 
   if (!gst_base_src_is_live (GST_BASE_SRC (self)))
     return GST_FLOW_OK;
-  end = self->time_offset + time_of (self, self->frame + n);
+  end = self->time_offset + get_test_time (self, self->frame + n);
 
   GST_OBJECT_LOCK (self);
   if (self->unlocked || GST_ELEMENT_CLOCK (self) == NULL) {
@@ -462,7 +462,7 @@ gst_pbf_test_src_do_seek (GstBaseSrc *base, GstSegment *segment)
 
 /* The frame that is exposed at the timestamp @time. */
 static guint64
-frame_at (GstPbfTestSrc *self, GstClockTime time)
+find_test_frame (GstPbfTestSrc *self, GstClockTime time)
 {
   GstClockTime first = self->time_offset + self->first_time;
   guint64 frame;
@@ -473,8 +473,8 @@ frame_at (GstPbfTestSrc *self, GstClockTime time)
           + gst_util_uint64_scale (time - first, (guint64) self->info.fps_n,
               (guint64) self->info.fps_d * GST_SECOND);
   /* times of frames are rounded down, too */
-  return self->time_offset + time_of (self, frame + 1) <= time ? frame + 1
-                                                               : frame;
+  return self->time_offset + get_test_time (self, frame + 1) <= time ? frame + 1
+                                                                     : frame;
 }
 
 /* Number of the first frame that begins at @time or later. */
@@ -483,7 +483,7 @@ frames_before (GstPbfTestSrc *self, GstClockTime time)
 {
   if (time <= self->time_offset + self->first_time)
     return self->first_frame;
-  return frame_at (self, time - 1) + 1;
+  return find_test_frame (self, time - 1) + 1;
 }
 
 static gboolean
@@ -495,7 +495,7 @@ goes_back (GstPbfTestSrc *self)
 /* Goes to the frame that is exposed at the segment's position or, backwards, after
  * the last one that begins before it, as if these caps held from the start. */
 static void
-go_to_position (GstPbfTestSrc *self)
+go_to_test_frame (GstPbfTestSrc *self)
 {
   GstClockTime position = GST_BASE_SRC (self)->segment.position;
   gint wanted = GST_BASE_SRC (self)->num_buffers;
@@ -504,7 +504,7 @@ go_to_position (GstPbfTestSrc *self)
   self->first_frame = self->first_time = 0;
   GST_OBJECT_UNLOCK (self);
   self->frame = goes_back (self) ? frames_before (self, position)
-                                 : frame_at (self, position);
+                                 : find_test_frame (self, position);
   if (wanted >= 0)
     self->frame = MIN (self->frame, (guint64) wanted);
   self->sought = FALSE;
@@ -548,7 +548,7 @@ render_list (
   for (guint i = 0; i < n && ret == GST_FLOW_OK; i++) {
     GstBuffer *buffer = NULL;
 
-    ret = make_frame (self, pool, &exposure, &buffer);
+    ret = make_test_frame (self, pool, &exposure, &buffer);
     if (ret == GST_FLOW_OK)
       gst_buffer_list_add (*list, buffer);
     next_exposure (self, &exposure);
@@ -609,7 +609,7 @@ make_frames (
     self->frame--;
   exposure = first_exposure (self);
   if (back || self->list_frames == 1)
-    ret = make_frame (self, pool, &exposure, buffer);
+    ret = make_test_frame (self, pool, &exposure, buffer);
   else
     ret = make_list (self, pool, n, buffer);
   if (back && ret != GST_FLOW_OK)
@@ -640,7 +640,7 @@ gst_pbf_test_src_create (
   if (!self->time_known)
     start_time (self);
   if (self->sought)
-    go_to_position (self);
+    go_to_test_frame (self);
   n = frames_due (self);
   if (ret == GST_FLOW_OK && n == 0)
     ret = GST_FLOW_EOS;
@@ -754,7 +754,7 @@ gst_pbf_test_src_set_caps (GstBaseSrc *base, GstCaps *caps)
   }
 
   if (self->sim != NULL)
-    self->first_time = time_of (self, self->frame);
+    self->first_time = get_test_time (self, self->frame);
   list_frames = choose_list_frames (self, &info);
   GST_OBJECT_LOCK (self);
   self->first_frame = self->frame;

@@ -308,7 +308,8 @@ choose_pts (GstPbfUdpSrc *self, GstClockTime arrived, const PbfFrameHead *head)
 }
 
 static void
-stamp_frame (GstPbfUdpSrc *self, OpenFrame *frame, const PbfFrameHead *head)
+stamp_received_frame (
+    GstPbfUdpSrc *self, OpenFrame *frame, const PbfFrameHead *head)
 {
   GstBuffer *buffer = frame->buffer;
 
@@ -345,7 +346,7 @@ frame_done (gpointer user, gpointer handle, const PbfFrameHead *head)
           .t_ns = head->t_ns != PBF_PACKET_NO_TIME ? head->t_ns : 0,
           .width = self->info.width,
           .height = self->info.height });
-  stamp_frame (self, frame, head);
+  stamp_received_frame (self, frame, head);
   if (self->list == NULL)
     self->list = gst_buffer_list_new_sized (MESSAGES);
   gst_buffer_list_add (self->list, frame->buffer);

@@ -95,7 +95,7 @@ filter_loop (gpointer user_data)
 
 /* Call with the lock held and the flow OK. */
 static gboolean
-start_task (GstCvisFilter *filter)
+start_source_task (GstCvisFilter *filter)
 {
   return gst_pad_start_task (filter->srcpad, filter_loop, filter, NULL);
 }
@@ -107,7 +107,7 @@ begin_task (GstCvisFilter *filter)
   g_mutex_lock (&filter->priv->lock);
   if (filter->priv->active) {
     gst_cvis_queue_set_flow (filter->queue, GST_FLOW_OK);
-    start_task (filter);
+    start_source_task (filter);
   }
   g_mutex_unlock (&filter->priv->lock);
 }
@@ -119,7 +119,7 @@ resume_task (GstCvisFilter *filter)
   g_mutex_lock (&filter->priv->lock);
   if (filter->priv->active && gst_cvis_queue_relink (filter->queue)) {
     filter->priv->src_flow = GST_FLOW_OK;
-    start_task (filter);
+    start_source_task (filter);
   }
   g_mutex_unlock (&filter->priv->lock);
 }
@@ -156,7 +156,7 @@ src_activate_mode (
   gst_cvis_queue_set_flow (
       filter->queue, active ? GST_FLOW_OK : GST_FLOW_FLUSHING);
   if (active)
-    started = start_task (filter);
+    started = start_source_task (filter);
   g_mutex_unlock (&filter->priv->lock);
   if (active)
     return started;

@@ -346,7 +346,7 @@ refuse_crop_caps (GstCudaRoiCrop *self, GstCaps *caps)
 /* Pushes caps of the crop's size; the pool is chosen with the first frame, by its
  * memory. */
 static gboolean
-negotiate (GstCudaRoiCrop *self, GstCaps *in_caps)
+negotiate_crop (GstCudaRoiCrop *self, GstCaps *in_caps)
 {
   const GstVideoInfo *in = gst_roi_cropper_get_input (self->cropper);
   gint width, height;
@@ -385,7 +385,7 @@ negotiate (GstCudaRoiCrop *self, GstCaps *in_caps)
 }
 
 static gboolean
-set_caps (GstCudaRoiCrop *self, GstCaps *caps)
+set_crop_caps (GstCudaRoiCrop *self, GstCaps *caps)
 {
   gboolean on_device = is_on_device (gst_caps_get_features (caps, 0));
   GstVideoInfo in;
@@ -412,7 +412,7 @@ set_caps (GstCudaRoiCrop *self, GstCaps *caps)
     return refuse_crop_caps (self, caps);
   gst_roi_cropper_set_input (
       self->cropper, &in, on_device ? self->cuda : NULL, device_id);
-  return negotiate (self, caps);
+  return negotiate_crop (self, caps);
 }
 
 static gboolean
@@ -420,7 +420,7 @@ renegotiate (GstCudaRoiCrop *self)
 {
   GstCaps *caps = gst_pad_get_current_caps (self->sink);
   gboolean ok =
-      caps != NULL && !is_refused (self, caps) && negotiate (self, caps);
+      caps != NULL && !is_refused (self, caps) && negotiate_crop (self, caps);
 
   gst_clear_caps (&caps);
   return ok;
@@ -590,7 +590,7 @@ check_new_size (GstCudaRoiCrop *self)
 }
 
 static GstFlowReturn
-prepare (GstCudaRoiCrop *self, GstBuffer *first)
+prepare_crop (GstCudaRoiCrop *self, GstBuffer *first)
 {
   if (self->negotiated && is_resized (self))
     check_new_size (self);
@@ -642,7 +642,7 @@ crop_frames (GstCudaRoiCrop *self, GstBuffer **in, GstBuffer **out, guint n,
   GstFlowReturn flow;
   guint i;
 
-  flow = prepare (self, in[0]);
+  flow = prepare_crop (self, in[0]);
   if (flow != GST_FLOW_OK)
     return flow;
   run.stats.lists = is_list;
@@ -714,7 +714,7 @@ gst_cuda_roi_crop_sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
       gboolean ok;
 
       gst_event_parse_caps (event, &caps);
-      ok = set_caps (self, caps);
+      ok = set_crop_caps (self, caps);
       gst_event_unref (event);
       return ok;
     }

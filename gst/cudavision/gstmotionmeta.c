@@ -54,11 +54,11 @@ gst_cvis_motion_packet_get_field (const CvisMotionPacket *packet, guint index,
   return (const CvisMotionPacketField *) at;
 }
 
-static gboolean refuse (GError **error, const gchar *format, ...)
+static gboolean reject_packet (GError **error, const gchar *format, ...)
     G_GNUC_PRINTF (2, 3);
 
 static gboolean
-refuse (GError **error, const gchar *format, ...)
+reject_packet (GError **error, const gchar *format, ...)
 {
   va_list args;
   gchar *text;
@@ -76,7 +76,7 @@ check_range (
     const gchar *what, guint32 value, guint32 low, guint32 high, GError **error)
 {
   return (value >= low && value <= high)
-         || refuse (
+         || reject_packet (
              error, "%s is %u, must be %u to %u", what, value, low, high);
 }
 
@@ -87,7 +87,7 @@ check_grid (const gchar *what, guint32 blocks, const gchar *side_name,
   guint32 wanted = (side + block_size - 1) / block_size;
 
   return blocks == wanted
-         || refuse (error,
+         || reject_packet (error,
              "%s is %u, must be %u for a %s of %u and blocks of %u", what,
              blocks, wanted, side_name, side, block_size);
 }
@@ -99,12 +99,13 @@ check_head (const CvisMotionPacket *packet, gsize size, GError **error)
   guint64 wanted;
 
   if (memcmp (packet->magic, CVIS_MOTION_PACKET_MAGIC, 4) != 0)
-    return refuse (error, "it does not begin with " CVIS_MOTION_PACKET_MAGIC);
+    return reject_packet (
+        error, "it does not begin with " CVIS_MOTION_PACKET_MAGIC);
   if (!check_range (
           "version", packet->version, 1, CVIS_MOTION_PACKET_VERSION, error))
     return FALSE;
   if (packet->size != size)
-    return refuse (error,
+    return reject_packet (error,
         "size is %" G_GUINT64_FORMAT ", but there are %" G_GSIZE_FORMAT
         " bytes",
         packet->size, size);
@@ -115,7 +116,8 @@ check_head (const CvisMotionPacket *packet, gsize size, GError **error)
           "n_fields", packet->n_fields, 0, CVIS_MOTION_MAX_FIELDS, error))
     return FALSE;
   if (bs != 8 && bs != 16 && bs != 32 && bs != 64)
-    return refuse (error, "block_size is %u, must be 8, 16, 32 or 64", bs);
+    return reject_packet (
+        error, "block_size is %u, must be 8, 16, 32 or 64", bs);
   if (!check_grid (
           "columns", packet->columns, "width", packet->width, bs, error)
       || !check_grid (
@@ -125,7 +127,7 @@ check_head (const CvisMotionPacket *packet, gsize size, GError **error)
            + packet->n_fields
                  * field_size ((guint64) packet->columns * packet->rows);
   return packet->size == wanted
-         || refuse (error,
+         || reject_packet (error,
              "size is %" G_GUINT64_FORMAT ", must be %" G_GUINT64_FORMAT
              " for %u fields of %u x %u blocks",
              packet->size, wanted, packet->n_fields, packet->columns,
@@ -151,19 +153,19 @@ check_summary (const CvisMotionSummary *summary, guint32 n_used, guint index,
 
   for (guint i = 0; i < G_N_ELEMENTS (numbers); i++)
     if (!isfinite (numbers[i].value))
-      return refuse (
+      return reject_packet (
           error, "%s of field %u is not finite", numbers[i].name, index);
   if (isnan (summary->psnr) || summary->psnr == -INFINITY)
-    return refuse (error, "psnr of field %u is not a number", index);
+    return reject_packet (error, "psnr of field %u is not a number", index);
   if (summary->static_blocks > n_used || summary->intra_blocks > n_used)
-    return refuse (error,
+    return reject_packet (error,
         "field %u counts %u static and %u intra-like blocks, but has %u used "
         "blocks",
         index, summary->static_blocks, summary->intra_blocks, n_used);
   for (guint i = 0; i < CVIS_MOTION_HISTOGRAM_BINS; i++)
     counted += summary->histogram[i];
   return counted == n_used
-         || refuse (error,
+         || reject_packet (error,
              "the histogram of field %u counts %" G_GUINT64_FORMAT
              " blocks, must be %u",
              index, counted, n_used);
@@ -171,7 +173,8 @@ check_summary (const CvisMotionSummary *summary, guint32 n_used, guint index,
 
 /* Number of blocks that a field's summary counts: all in version 1. */
 static guint32
-count_used (const CvisMotionPacket *packet, const CvisMotionBlock *blocks)
+count_searched_blocks (
+    const CvisMotionPacket *packet, const CvisMotionBlock *blocks)
 {
   guint32 n_blocks = packet->columns * packet->rows, used = 0;
 
@@ -194,17 +197,18 @@ check_fields (const CvisMotionPacket *packet, GError **error)
     gint32 distance = field->distance;
 
     if (distance == 0 || distance < -MAX_DISTANCE || distance > MAX_DISTANCE)
-      return refuse (error,
+      return reject_packet (error,
           "distance of field %u is %d, must be -%d to %d and not 0", i,
           distance, MAX_DISTANCE, MAX_DISTANCE);
     if (seen & (1u << (distance + MAX_DISTANCE)))
-      return refuse (error, "distance %d of field %u is also that of another",
-          distance, i);
+      return reject_packet (error,
+          "distance %d of field %u is also that of another", distance, i);
     seen |= 1u << (distance + MAX_DISTANCE);
     if (field->reserved != 0)
-      return refuse (
+      return reject_packet (
           error, "reserved of field %u is %u, must be 0", i, field->reserved);
-    if (!check_summary (&field->summary, count_used (packet, blocks), i, error))
+    if (!check_summary (
+            &field->summary, count_searched_blocks (packet, blocks), i, error))
       return FALSE;
   }
   return TRUE;
@@ -217,12 +221,12 @@ gst_cvis_motion_packet_check (gconstpointer data, gsize size, GError **error)
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 
   if (size < sizeof (CvisMotionPacket))
-    return refuse (error,
+    return reject_packet (error,
         "%" G_GSIZE_FORMAT " bytes, less than the packet's header of "
         "%" G_GSIZE_FORMAT " bytes",
         size, sizeof (CvisMotionPacket));
   if ((guintptr) data % G_ALIGNOF (CvisMotionPacket) != 0)
-    return refuse (error, "its address is not a multiple of %d bytes",
+    return reject_packet (error, "its address is not a multiple of %d bytes",
         (gint) G_ALIGNOF (CvisMotionPacket));
   return check_head (data, size, error) && check_fields (data, error);
 }

@@ -42,11 +42,11 @@ gst_cvis_surface_part_name (CvisSurfacePart part)
 
 /* --- caps ------------------------------------------------------------------ */
 
-static gboolean refuse (GError **error, const gchar *format, ...)
+static gboolean reject_caps (GError **error, const gchar *format, ...)
     G_GNUC_PRINTF (2, 3);
 
 static gboolean
-refuse (GError **error, const gchar *format, ...)
+reject_caps (GError **error, const gchar *format, ...)
 {
   va_list args;
   gchar *text;
@@ -61,16 +61,16 @@ refuse (GError **error, const gchar *format, ...)
 
 /* Refuses the value of field @name. */
 static gboolean
-refuse_field (const GstStructure *s, const gchar *name, const gchar *wanted,
+reject_field (const GstStructure *s, const gchar *name, const gchar *wanted,
     GError **error)
 {
   const GValue *value = gst_structure_get_value (s, name);
   gchar *text;
 
   if (value == NULL)
-    return refuse (error, "the caps have no field %s: %s", name, wanted);
+    return reject_caps (error, "the caps have no field %s: %s", name, wanted);
   text = gst_value_serialize (value);
-  refuse (error, "%s is %s in the caps, must be %s", name,
+  reject_caps (error, "%s is %s in the caps, must be %s", name,
       text != NULL ? text : "of another type", wanted);
   g_free (text);
   return FALSE;
@@ -96,7 +96,7 @@ parse_dimensions (
   gboolean ok;
 
   if (text == NULL)
-    return refuse_field (
+    return reject_field (
         s, "dimensions", "(string) \"WIDTH:HEIGHT:1:1\"", error);
   sides = g_strsplit (text, ":", MAX_RANK + 1);
   rank = g_strv_length (sides);
@@ -110,7 +110,7 @@ parse_dimensions (
     ok = parse_side (sides[i]) == 1;
   g_strfreev (sides);
   return ok
-         || refuse (error,
+         || reject_caps (error,
              "dimensions is \"%s\" in the caps, must be \"WIDTH:HEIGHT:1:1\" "
              "with sides of 1 to %d samples",
              text, MAX_SIDE);
@@ -127,7 +127,7 @@ parse_type (const GstStructure *s, GstCvisSurfaceInfo *info, GError **error)
       return TRUE;
     }
   }
-  return refuse_field (s, "types", "float32, float64 or int32", error);
+  return reject_field (s, "types", "float32, float64 or int32", error);
 }
 
 /* A framerate is optional: surfaces may come at any time. */
@@ -142,7 +142,7 @@ parse_framerate (
   if (gst_structure_get_fraction (s, "framerate", &info->fps_n, &info->fps_d)
       && info->fps_n >= 0)
     return TRUE;
-  return refuse_field (s, "framerate", "a fraction of 0/1 or more", error);
+  return reject_field (s, "framerate", "a fraction of 0/1 or more", error);
 }
 
 static gboolean
@@ -161,7 +161,7 @@ parse_spacing (
   g_value_unset (&number);
   if (isfinite (*spacing) && *spacing > 0.0)
     return TRUE;
-  return refuse_field (s, name, "a (double) number of metres above 0", error);
+  return reject_field (s, name, "a (double) number of metres above 0", error);
 }
 
 gboolean
@@ -176,7 +176,7 @@ gst_cvis_surface_info_from_caps (
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 
   if (!gst_caps_is_fixed (caps))
-    return refuse (error, "the caps are not fixed");
+    return reject_caps (error, "the caps are not fixed");
   s = gst_caps_get_structure (caps, 0);
   if (!gst_structure_has_name (s, MEDIA_TYPE)) {
     g_set_error (error, GST_STREAM_ERROR, GST_STREAM_ERROR_WRONG_TYPE,
@@ -185,9 +185,9 @@ gst_cvis_surface_info_from_caps (
   }
   format = gst_structure_get_string (s, "format");
   if (g_strcmp0 (format, "static") != 0)
-    return refuse_field (s, "format", "static", error);
+    return reject_field (s, "format", "static", error);
   if (!gst_structure_get_int (s, "num_tensors", &n) || n != 1)
-    return refuse_field (s, "num_tensors", "1", error);
+    return reject_field (s, "num_tensors", "1", error);
   return parse_type (s, info, error) && parse_dimensions (s, info, error)
          && parse_framerate (s, info, error)
          && parse_spacing (s, "surface-dx", &info->dx, error)

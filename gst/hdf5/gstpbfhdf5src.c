@@ -140,7 +140,7 @@ copy_pixels (GstPbfHdf5Src *self, GstBuffer *buffer)
 }
 
 static GstClockTime
-time_of (GstPbfHdf5Src *self, guint64 frame)
+get_layer_time (GstPbfHdf5Src *self, guint64 frame)
 {
   return gst_util_uint64_scale (
       frame, GST_SECOND * self->info.fps_d, self->info.fps_n);
@@ -148,20 +148,21 @@ time_of (GstPbfHdf5Src *self, guint64 frame)
 
 /* The frame that is exposed at @time. */
 static guint64
-frame_at (GstPbfHdf5Src *self, GstClockTime time)
+find_layer_frame (GstPbfHdf5Src *self, GstClockTime time)
 {
   guint64 frame = gst_util_uint64_scale (
       time, self->info.fps_n, GST_SECOND * self->info.fps_d);
 
   /* times of frames are rounded down, too */
-  return time_of (self, frame + 1) <= time ? frame + 1 : frame;
+  return get_layer_time (self, frame + 1) <= time ? frame + 1 : frame;
 }
 
 /* Goes to the frame that is exposed at the segment's position. */
 static GstFlowReturn
-go_to_position (GstPbfHdf5Src *self)
+go_to_layer_frame (GstPbfHdf5Src *self)
 {
-  guint64 frame = frame_at (self, GST_BASE_SRC (self)->segment.position);
+  guint64 frame =
+      find_layer_frame (self, GST_BASE_SRC (self)->segment.position);
   GError *error = NULL;
 
   self->sought = FALSE;
@@ -177,14 +178,14 @@ go_to_position (GstPbfHdf5Src *self)
     return GST_FLOW_ERROR;
   }
   self->n = frame;
-  self->time = time_of (self, frame);
+  self->time = get_layer_time (self, frame);
   return GST_FLOW_OK;
 }
 
 static void
-stamp_frame (GstPbfHdf5Src *self, GstBuffer *buffer)
+stamp_layer_frame (GstPbfHdf5Src *self, GstBuffer *buffer)
 {
-  GstClockTime end = time_of (self, self->n + 1);
+  GstClockTime end = get_layer_time (self, self->n + 1);
   CvisPbfSignal *signal = &self->frame.signal;
 
   signal->t_ns = self->time;
@@ -202,7 +203,7 @@ gst_pbf_hdf5_src_create (GstPushSrc *push, GstBuffer **buffer)
 {
   GstPbfHdf5Src *self = GST_PBF_HDF5_SRC (push);
   GstBaseSrc *base = GST_BASE_SRC (push);
-  GstFlowReturn ret = self->sought ? go_to_position (self) : GST_FLOW_OK;
+  GstFlowReturn ret = self->sought ? go_to_layer_frame (self) : GST_FLOW_OK;
 
   if (ret == GST_FLOW_OK)
     ret = read_frame (self);
@@ -223,7 +224,7 @@ gst_pbf_hdf5_src_create (GstPushSrc *push, GstBuffer **buffer)
     gst_clear_buffer (buffer);
     return ret;
   }
-  stamp_frame (self, *buffer);
+  stamp_layer_frame (self, *buffer);
   self->has_frame = FALSE;
   return GST_FLOW_OK;
 }
@@ -288,7 +289,7 @@ gst_pbf_hdf5_src_set_caps (GstBaseSrc *base, GstCaps *caps)
   self->info = info;
   base->segment.duration = self->frames == G_MAXUINT64
                                ? GST_CLOCK_TIME_NONE
-                               : time_of (self, self->frames);
+                               : get_layer_time (self, self->frames);
   GST_OBJECT_UNLOCK (self);
   return TRUE;
 }
@@ -334,9 +335,9 @@ convert_position (GstPbfHdf5Src *self, GstQuery *query)
   GST_OBJECT_LOCK (self);
   ok = self->info.fps_n > 0 && value >= 0;
   if (ok && from == GST_FORMAT_DEFAULT && to == GST_FORMAT_TIME)
-    value = (gint64) time_of (self, (guint64) value);
+    value = (gint64) get_layer_time (self, (guint64) value);
   else if (ok && from == GST_FORMAT_TIME && to == GST_FORMAT_DEFAULT)
-    value = (gint64) frame_at (self, (GstClockTime) value);
+    value = (gint64) find_layer_frame (self, (GstClockTime) value);
   else
     ok = ok && from == to;
   GST_OBJECT_UNLOCK (self);
@@ -357,7 +358,7 @@ gst_pbf_hdf5_src_query (GstBaseSrc *base, GstQuery *query)
 
 /* Counts the frames for the duration, up to what num-buffers lets through. */
 static void
-count_frames (GstPbfHdf5Src *self)
+count_layer_frames (GstPbfHdf5Src *self)
 {
   gint wanted = GST_BASE_SRC (self)->num_buffers;
   GError *error = NULL;
@@ -406,7 +407,7 @@ open_location (GstPbfHdf5Src *self)
             self->location),
         (NULL));
   if (ret == GST_FLOW_OK)
-    count_frames (self);
+    count_layer_frames (self);
   return ret == GST_FLOW_OK;
 }
 

@@ -53,11 +53,11 @@ gst_lwt_frame_clear (GstLwtFrame *frame)
 
 /* --- input ------------------------------------------------------------------- */
 
-static gboolean refuse (GError **error, const gchar *format, ...)
+static gboolean reject_buffer (GError **error, const gchar *format, ...)
     G_GNUC_PRINTF (2, 3);
 
 static gboolean
-refuse (GError **error, const gchar *format, ...)
+reject_buffer (GError **error, const gchar *format, ...)
 {
   va_list args;
 
@@ -77,7 +77,7 @@ gst_lwt_frame_check_size (
   if (size >= layout->size
       || (layout->video && gst_buffer_get_video_meta (buffer) != NULL))
     return TRUE;
-  return refuse (error,
+  return reject_buffer (error,
       "%" G_GSIZE_FORMAT " bytes expected for %ux%u samples, "
       "%" G_GSIZE_FORMAT " found",
       layout->size, layout->width, layout->height, size);
@@ -88,7 +88,7 @@ map_tensor (GstLwtFrame *frame, const GstLwtLayout *layout, GError **error)
 {
   frame->mapped = gst_buffer_map (frame->buffer, &frame->map, GST_MAP_READ);
   if (!frame->mapped)
-    return refuse (error, "its buffer cannot be mapped for reading");
+    return reject_buffer (error, "its buffer cannot be mapped for reading");
   frame->job.data = frame->map.data;
   frame->job.stride = layout->width * lwt_sample_get_size (layout->sample);
   return TRUE;
@@ -111,7 +111,8 @@ check_video_meta (GstBuffer *buffer, const GstLwtLayout *layout, GError **error)
   }
   if (meta->format == format && meta->width >= width && meta->height >= height)
     return TRUE;
-  return refuse (error, "its GstVideoMeta has %s %ux%u, the caps have %s %ux%u",
+  return reject_buffer (error,
+      "its GstVideoMeta has %s %ux%u, the caps have %s %ux%u",
       gst_video_format_to_string (meta->format), meta->width, meta->height,
       gst_video_format_to_string (format), layout->width, layout->height);
 }
@@ -128,7 +129,7 @@ check_rows (GstLwtFrame *frame, const GstLwtLayout *layout, GError **error)
 
   if (job->stride >= row && need <= map->size)
     return TRUE;
-  return refuse (error,
+  return reject_buffer (error,
       "%" G_GSIZE_FORMAT " bytes expected for %ux%u pixels (stride "
       "%" G_GSIZE_FORMAT ", offset %" G_GSIZE_FORMAT "), %" G_GSIZE_FORMAT
       " found",
@@ -147,9 +148,9 @@ map_picture (GstLwtFrame *frame, const GstLwtLayout *layout, GError **error)
       gst_video_frame_map (&frame->picture, &layout->picture, frame->buffer,
           (GstMapFlags) (GST_MAP_READ | GST_VIDEO_FRAME_MAP_FLAG_NO_REF));
   if (!frame->picture_mapped)
-    return refuse (error, "its buffer cannot be mapped for reading");
+    return reject_buffer (error, "its buffer cannot be mapped for reading");
   if (GST_VIDEO_FRAME_PLANE_STRIDE (&frame->picture, 0) < 0)
-    return refuse (error, "its rows are upside down");
+    return reject_buffer (error, "its rows are upside down");
   data = GST_VIDEO_FRAME_PLANE_DATA (&frame->picture, 0);
   frame->job.stride = (gsize) GST_VIDEO_FRAME_PLANE_STRIDE (&frame->picture, 0);
   if (crop != NULL && gst_buffer_get_video_meta (frame->buffer) != NULL)
@@ -185,7 +186,7 @@ stage (GstLwtFrame *frame, const GstLwtLayout *layout, gboolean masked,
   }
   if (masked && frame->mask != NULL
       && !gst_buffer_map (frame->mask, &map, GST_MAP_READ))
-    return refuse (
+    return reject_buffer (
         error, "the mask of its GstCvisSurfaceMeta cannot be mapped");
   lwt_samples_copy (job->data, job->stride, layout->sample, layout->width,
       layout->height, masked, map.data, frame->staging);
@@ -272,7 +273,7 @@ gst_lwt_frame_acquire (GstLwtFrame *frame, CvisSurfacePart part,
 
 /* Whether samples are heights of the whole surface, and not deviations from it */
 static gboolean
-is_whole (CvisSurfacePart part)
+has_full_height (CvisSurfacePart part)
 {
   return part == CVIS_SURFACE_PART_MEASURED || part == CVIS_SURFACE_PART_FORM
          || part == CVIS_SURFACE_PART_BANDS;
@@ -292,7 +293,7 @@ grey_for (const GstLwtFrame *frame, const GstLwtOut *out,
   if (config->type == LWT_TYPE_I32)
     return grey;
   grey.scale = from_grey ? surface->z_scale : settings->z_scale;
-  if (is_whole (out->part))
+  if (has_full_height (out->part))
     grey.zero =
         (from_grey ? frame->offset + surface->z_offset : settings->z_offset)
         - (frame->offset + frame->job.offset);
@@ -349,7 +350,7 @@ fill_meta (GstLwtFrame *frame, GstCvisSurfaceMeta *meta, CvisSurfacePart part,
   meta->height = config->height;
   meta->interleaved = part == CVIS_SURFACE_PART_BANDS
                       && config->layout == LWT_LAYOUT_INTERLEAVED;
-  if (is_whole (part))
+  if (has_full_height (part))
     meta->offset = frame->offset + job->offset;
   memcpy (meta->polynomial, inverse ? frame->polynomial : job->polynomial,
       sizeof (meta->polynomial));
@@ -482,7 +483,7 @@ make_picture (GstLwtFrame *frame, const GstLwtOut *out, GstBufferPool *pool,
   fill_meta (frame, meta, out->part, settings, surface, config);
   if (config->type != LWT_TYPE_I32) {
     meta->z_scale = grey.scale;
-    meta->offset = is_whole (out->part)
+    meta->offset = has_full_height (out->part)
                        ? grey.zero + frame->offset + frame->job.offset
                        : -grey.middle * grey.scale;
   }

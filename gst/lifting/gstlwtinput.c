@@ -41,7 +41,8 @@ gst_lwt_input_refuse (GstCudaLwtFilter *self, GError *error)
 
 /* Makes sure of an engine that fits @surface and gives the requested results. */
 static GstFlowReturn
-prepare (GstCudaLwtFilter *self, GstBuffer *buffer, GstLwtWanted *wanted)
+prepare_surface (
+    GstCudaLwtFilter *self, GstBuffer *buffer, GstLwtWanted *wanted)
 {
   GError *error = NULL;
   GstLwtSurface surface;
@@ -151,7 +152,7 @@ gst_lwt_input_submit (GstCvisFilter *filter, GstMiniObject *object)
   gpointer frame = NULL;
   GstLwtWanted wanted = { 0 };
 
-  flow = prepare (self, buffer, &wanted);
+  flow = prepare_surface (self, buffer, &wanted);
   if (flow == GST_FLOW_OK)
     flow = gst_cvis_queue_take (self->filter.queue, &frame);
   if (flow != GST_FLOW_OK) {

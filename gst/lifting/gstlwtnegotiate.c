@@ -168,7 +168,7 @@ gst_lwt_side_get_caps (GstCvisFilter *filter, guint kind, GstPad *pad)
 
 /* Posts an error if @caps are not supported. */
 static gboolean
-parse_caps (GstCudaLwtFilter *self, GstCaps *caps)
+parse_surface_caps (GstCudaLwtFilter *self, GstCaps *caps)
 {
   GError *error = NULL;
   GstLwtLayout layout;
@@ -236,7 +236,7 @@ gst_lwt_negotiate (GstCvisFilter *filter, GstCaps *caps)
   self->overflowed = self->offset_remarked = FALSE;
   self->clip_remarked = self->missing_remarked = FALSE;
   gst_caps_replace (&self->caps, caps);
-  if (!parse_caps (self, caps))
+  if (!parse_surface_caps (self, caps))
     return GST_FLOW_NOT_NEGOTIATED;
   flow = self->layout.colour ? gst_lwt_denoise_negotiate (self)
                              : push_first_caps (self);
@@ -425,7 +425,7 @@ gst_lwt_get_caps (
   return caps;
 }
 
-/* Accepts caps of these kinds, for parse_caps() to post an error that says what is
+/* Accepts caps of these kinds, for parse_surface_caps() to post an error that says what is
  * wrong: if refused here, upstream would report not-negotiated alone. */
 gboolean
 gst_lwt_accept_caps (GstCvisFilter *filter, GstCaps *caps)

@@ -237,7 +237,7 @@ collect (GstCudaLwtFilter *self, GstLwtFrame *frame, Leaving *leaving)
 }
 
 static GstFlowReturn
-push_frame (GstCudaLwtFilter *self, Leaving *leaving)
+push_surface (GstCudaLwtFilter *self, Leaving *leaving)
 {
   for (guint i = 0; i < GST_LWT_SIDES; i++)
     if (leaving->sides[i] != NULL)
@@ -350,7 +350,7 @@ gst_lwt_output_complete (GstCvisFilter *filter, gpointer item)
   if (ok)
     remark_on_offset (self, leaving.source);
   if (ok)
-    return push_frame (self, &leaving);
+    return push_surface (self, &leaving);
   drop (&leaving);
   return GST_FLOW_ERROR;
 }

@@ -243,11 +243,11 @@ get_row_bytes (const Component *c)
   return ((gsize) c->step * (c->width - 1) + 1) * c->bytes;
 }
 
-static gboolean refuse (GError **error, const gchar *format, ...)
+static gboolean reject_layout (GError **error, const gchar *format, ...)
     G_GNUC_PRINTF (2, 3);
 
 static gboolean
-refuse (GError **error, const gchar *format, ...)
+reject_layout (GError **error, const gchar *format, ...)
 {
   va_list args;
 
@@ -270,12 +270,12 @@ check_component (const GstVideoFrame *frame, guint number, const Component *c,
                       + (gint64) get_row_bytes (c);
 
   if (GST_VIDEO_FRAME_COMP_STRIDE (frame, number) < 0)
-    return refuse (error, "its rows are upside down");
+    return reject_layout (error, "its rows are upside down");
   if (c->stride >= get_row_bytes (c) && c->data >= map->data
       && need <= (gint64) map->size && c->stride % c->bytes == 0
       && GPOINTER_TO_SIZE (c->data) % c->bytes == 0)
     return TRUE;
-  return refuse (error,
+  return reject_layout (error,
       "%" G_GINT64_FORMAT " bytes expected for component %u of %ux%u pixels "
       "(stride %" G_GSIZE_FORMAT "), %" G_GSIZE_FORMAT " found",
       need, number, c->width, c->height, c->stride, map->size);
@@ -293,7 +293,8 @@ check_meta (const GstVideoInfo *info, GstBuffer *buffer, guint left, guint top,
           && meta->width >= (guint64) left + GST_VIDEO_INFO_WIDTH (info)
           && meta->height >= (guint64) top + GST_VIDEO_INFO_HEIGHT (info)))
     return TRUE;
-  return refuse (error, "its GstVideoMeta has %s %ux%u, the caps have %s %dx%d",
+  return reject_layout (error,
+      "its GstVideoMeta has %s %ux%u, the caps have %s %dx%d",
       gst_video_format_to_string (meta->format), meta->width, meta->height,
       GST_VIDEO_INFO_NAME (info), GST_VIDEO_INFO_WIDTH (info),
       GST_VIDEO_INFO_HEIGHT (info));
@@ -317,7 +318,7 @@ map_buffer (const GstLwtVideo *video, GstVideoFrame *frame, GstBuffer *buffer,
                 ? gst_cvis_cuda_frame_map (frame, &video->info, buffer, flags)
                 : gst_video_frame_map (frame, &video->info, buffer, flags);
   if (!*mapped)
-    return refuse (error,
+    return reject_layout (error,
         "a buffer of %" G_GSIZE_FORMAT " bytes cannot be mapped as %s %dx%d",
         gst_buffer_get_size (buffer), GST_VIDEO_INFO_NAME (&video->info),
         GST_VIDEO_INFO_WIDTH (&video->info),

@@ -295,7 +295,7 @@ setup_engine (GstCudaPbfMonitor *self, const GstVideoInfo *info)
 
 /* Posts an error if @caps are not supported. */
 static gboolean
-parse_caps (GstCudaPbfMonitor *self, GstCaps *caps, GstVideoInfo *info,
+parse_camera_caps (GstCudaPbfMonitor *self, GstCaps *caps, GstVideoInfo *info,
     GstPbfGrey *grey)
 {
   const GstStructure *s = gst_caps_get_structure (caps, 0);
@@ -363,7 +363,7 @@ gst_cuda_pbf_monitor_set_caps (GstCvisFilter *filter, GstCaps *caps)
   flow = gst_cvis_filter_drain (filter);
   if (flow != GST_FLOW_OK)
     return flow;
-  if (!parse_caps (self, caps, &info, &grey))
+  if (!parse_camera_caps (self, caps, &info, &grey))
     return GST_FLOW_NOT_NEGOTIATED;
   batching = choose_batching (self, &info);
   resized =
@@ -393,7 +393,7 @@ gst_cuda_pbf_monitor_set_caps (GstCvisFilter *filter, GstCaps *caps)
   return GST_FLOW_OK;
 }
 
-/* Accepts grey video of any size, for parse_caps() to post an error that says what is
+/* Accepts grey video of any size, for parse_camera_caps() to post an error that says what is
  * wrong: if refused in a query, upstream would report not-negotiated alone. */
 static GstStaticCaps grey_caps =
     GST_STATIC_CAPS ("video/x-raw, format = (string) " GST_PBF_GREY_FORMATS);

@@ -57,7 +57,7 @@ gst_pbf_output_get_result_caps (GstCvisFilter *filter, guint kind, GstPad *pad)
 /* --- records ---------------------------------------------------------------- */
 
 static void
-push_held (GstCudaPbfMonitor *self)
+push_held_batch (GstCudaPbfMonitor *self)
 {
   GstBufferList *held = self->held;
   GstMiniObject *object;
@@ -74,7 +74,7 @@ push_held (GstCudaPbfMonitor *self)
 }
 
 static void
-drop_held (GstCudaPbfMonitor *self)
+drop_held_batch (GstCudaPbfMonitor *self)
 {
   guint held = gst_buffer_list_length (self->held);
 
@@ -92,13 +92,14 @@ push_records (GstCudaPbfMonitor *self, GstBuffer *records)
   GstPbfItem *head = gst_queue_array_peek_head_struct (self->pending);
 
   if (!gst_cvis_filter_has_request_pad (&self->filter, GST_PBF_RESULT_PAD))
-    drop_held (self); /* a new pad does not get records held for the last one */
+    drop_held_batch (
+        self); /* a new pad does not get records held for the last one */
   else if (gst_buffer_get_size (records) > 0)
     gst_buffer_list_add (self->held, gst_buffer_ref (records));
   gst_buffer_unref (records);
   if (gst_buffer_list_length (self->held) > 0
       && (head == NULL || head->done == head->n))
-    push_held (self);
+    push_held_batch (self);
 }
 
 /* --- attaching results ----------------------------------------------------- */

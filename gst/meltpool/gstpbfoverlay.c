@@ -164,7 +164,7 @@ refuse_overlay_caps (GstPbfOverlay *self, GstCaps *caps)
 }
 
 static void
-refuse_memory (GstPbfOverlay *self, gsize size)
+reject_memory (GstPbfOverlay *self, gsize size)
 {
   GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
       ("No memory for a picture of %" G_GSIZE_FORMAT
@@ -202,7 +202,7 @@ make_painter (GstPbfOverlay *self, GstCaps *in_caps)
   if (self->grey.wide) {
     self->picture = g_try_malloc ((gsize) config.width * config.height);
     if (self->picture == NULL) {
-      refuse_memory (self, (gsize) config.width * config.height);
+      reject_memory (self, (gsize) config.width * config.height);
       return refuse_overlay_caps (self, in_caps);
     }
   }
@@ -238,7 +238,7 @@ choose_rate (GstPbfOverlay *self)
 }
 
 static gboolean
-negotiate (GstPbfOverlay *self, GstCaps *in_caps)
+negotiate_picture (GstPbfOverlay *self, GstCaps *in_caps)
 {
   gboolean every = self->active_fps_n == 0;
   GstCaps *wanted =
@@ -281,14 +281,14 @@ static gboolean
 renegotiate (GstPbfOverlay *self)
 {
   GstCaps *caps = gst_pad_get_current_caps (self->sinkpad);
-  gboolean ok = caps != NULL && negotiate (self, caps);
+  gboolean ok = caps != NULL && negotiate_picture (self, caps);
 
   gst_clear_caps (&caps);
   return ok;
 }
 
 static gboolean
-set_caps (GstPbfOverlay *self, GstCaps *caps)
+set_picture_caps (GstPbfOverlay *self, GstCaps *caps)
 {
   gint shift;
 
@@ -310,7 +310,7 @@ set_caps (GstPbfOverlay *self, GstCaps *caps)
   }
   choose_rate (self);
   self->ticking = FALSE;
-  return make_painter (self, caps) && negotiate (self, caps);
+  return make_painter (self, caps) && negotiate_picture (self, caps);
 }
 
 /* --- display ticks --------------------------------------------------------- */
@@ -495,7 +495,7 @@ draw_picture (GstPbfOverlay *self, GstBuffer *buffer, GstClockTime time)
   cairo_status_t status;
 
   if (out == NULL) {
-    refuse_memory (self, GST_VIDEO_INFO_SIZE (&self->out_info));
+    reject_memory (self, GST_VIDEO_INFO_SIZE (&self->out_info));
     return NULL;
   }
   if (!gst_video_frame_map (&in_frame, &self->in_info, buffer, GST_MAP_READ)) {
@@ -603,7 +603,7 @@ gst_pbf_overlay_sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
       gboolean ok;
 
       gst_event_parse_caps (event, &caps);
-      ok = set_caps (self, caps);
+      ok = set_picture_caps (self, caps);
       gst_event_unref (event);
       return ok;
     }

@@ -119,7 +119,7 @@ refuse_result_caps (GstPbfResultEnc *self, GstCaps *caps)
 }
 
 static gboolean
-set_caps (GstPbfResultEnc *self, GstCaps *caps)
+set_record_caps (GstPbfResultEnc *self, GstCaps *caps)
 {
   GstStructure *s = gst_caps_get_structure (caps, 0);
   gint outputs = OUTPUTS_UNKNOWN;
@@ -351,7 +351,7 @@ gst_pbf_result_enc_sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
       gboolean ok;
 
       gst_event_parse_caps (event, &caps);
-      ok = set_caps (self, caps);
+      ok = set_record_caps (self, caps);
       gst_event_unref (event);
       return ok;
     }

@@ -46,7 +46,7 @@ gst_motion_frame_clear (GstMotionFrame *frame)
 /* --- the luma -------------------------------------------------------------- */
 
 static gboolean
-refuse (GError **error, const gchar *text)
+reject_buffer (GError **error, const gchar *text)
 {
   g_set_error_literal (error, CVIS_ERROR, CVIS_ERROR_FORMAT, text);
   return FALSE;
@@ -122,7 +122,7 @@ map_video (GstMotionFrame *frame, const GstVideoInfo *info, gboolean on_device,
           ? gst_cvis_cuda_frame_map (&frame->video, info, frame->buffer, flags)
           : gst_video_frame_map (&frame->video, info, frame->buffer, flags);
   return frame->mapped
-         || refuse (error, "its buffer cannot be mapped for reading");
+         || reject_buffer (error, "its buffer cannot be mapped for reading");
 }
 
 gboolean
@@ -137,14 +137,14 @@ gst_motion_frame_map (GstMotionFrame *frame, GstBuffer *buffer,
   frame->buffer = buffer;
   if (GST_VIDEO_INFO_IS_INTERLACED (info)
       && GST_BUFFER_FLAG_IS_SET (buffer, GST_VIDEO_BUFFER_FLAG_INTERLACED))
-    return refuse (error,
+    return reject_buffer (error,
         "it is interlaced, with fields of two times. Put deinterlace before "
         "cudamotionest");
   if (!check_meta (buffer, info, error)
       || !map_video (frame, info, on_device, error))
     return FALSE;
   if (GST_VIDEO_FRAME_PLANE_STRIDE (&frame->video, 0) < 0)
-    return refuse (error, "its rows are upside down");
+    return reject_buffer (error, "its rows are upside down");
   job->luma = GST_VIDEO_FRAME_PLANE_DATA (&frame->video, 0);
   job->stride = (gsize) GST_VIDEO_FRAME_PLANE_STRIDE (&frame->video, 0);
   if (crop != NULL && gst_buffer_get_video_meta (buffer) != NULL)

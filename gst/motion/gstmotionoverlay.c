@@ -189,7 +189,7 @@ gst_motion_overlay_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
 /* --- events ---------------------------------------------------------------- */
 
 static gboolean
-set_caps (GstMotionOverlay *self, GstCaps *caps)
+set_overlay_caps (GstMotionOverlay *self, GstCaps *caps)
 {
   g_clear_pointer (&self->painter, gst_motion_painter_free);
   if (!gst_video_info_from_caps (&self->info, caps)) {
@@ -239,7 +239,7 @@ gst_motion_overlay_sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
   switch (GST_EVENT_TYPE (event)) {
     case GST_EVENT_CAPS:
       gst_event_parse_caps (event, &caps);
-      if (!set_caps (self, caps)) {
+      if (!set_overlay_caps (self, caps)) {
         gst_event_unref (event);
         return FALSE;
       }

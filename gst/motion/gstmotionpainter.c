@@ -488,7 +488,7 @@ describe_global (const GstCvisMotionVectorMeta *meta, gchar **lines)
 
 /* Number of blocks that the summary counts, at least 1. */
 static gdouble
-count_used (const CvisMotionSummary *s)
+count_histogram (const CvisMotionSummary *s)
 {
   gdouble n = 0;
 
@@ -502,7 +502,7 @@ describe (const GstCvisMotionVectorMeta *meta, gchar *lines[N_LINES])
 {
   const CvisMotionPacket *packet = meta->packet;
   const CvisMotionSummary *s = &meta->field->summary;
-  gdouble n = count_used (s);
+  gdouble n = count_histogram (s);
   gchar a[32], b[32];
 
   lines[0] =

@@ -185,7 +185,7 @@ make_caps (GstMotionVectorEnc *self)
 
 /* Pushes the events that arrived before the source pad had caps. */
 static void
-push_held (GstMotionVectorEnc *self)
+push_held_lists (GstMotionVectorEnc *self)
 {
   GList *held = g_steal_pointer (&self->held);
 
@@ -195,7 +195,7 @@ push_held (GstMotionVectorEnc *self)
 }
 
 static void
-drop_held (GstMotionVectorEnc *self)
+drop_held_lists (GstMotionVectorEnc *self)
 {
   g_list_free_full (
       g_steal_pointer (&self->held), (GDestroyNotify) gst_event_unref);
@@ -203,7 +203,7 @@ drop_held (GstMotionVectorEnc *self)
 
 /* Sets the source pad's caps; the frame rate is that of the sink's. */
 static gboolean
-negotiate (GstMotionVectorEnc *self)
+negotiate_text (GstMotionVectorEnc *self)
 {
   const GValue *framerate = gst_structure_get_value (
       gst_caps_get_structure (self->in_caps, 0), "framerate");
@@ -216,7 +216,7 @@ negotiate (GstMotionVectorEnc *self)
   gst_caps_unref (caps);
   self->renegotiate = !ok;
   if (ok)
-    push_held (self);
+    push_held_lists (self);
   return ok;
 }
 
@@ -238,7 +238,7 @@ follow_grid (GstMotionVectorEnc *self, const CvisMotionPacket *packet)
       || packet->block_size != self->grid.block_size)
     self->renegotiate |= needs_grid (self->active.format);
   self->grid = *packet;
-  return !self->renegotiate || negotiate (self);
+  return !self->renegotiate || negotiate_text (self);
 }
 
 /* --- formats --------------------------------------------------------------- */
@@ -666,9 +666,9 @@ gst_motion_vector_enc_sink_event (
       gst_caps_replace (&self->in_caps, caps);
       self->renegotiate = TRUE;
       gst_event_unref (event);
-      return needs_grid (self->active.format) || negotiate (self);
+      return needs_grid (self->active.format) || negotiate_text (self);
     case GST_EVENT_FLUSH_STOP:
-      drop_held (self);
+      drop_held_lists (self);
       gst_adapter_clear (self->adapter);
       self->discont = TRUE;
       break;
@@ -677,7 +677,7 @@ gst_motion_vector_enc_sink_event (
       push_missing_header (self);
       push_scenes (self);
       finish_npy (self);
-      push_held (self);
+      push_held_lists (self);
       warn_of_nothing (self);
       break;
     default:
@@ -711,9 +711,9 @@ take_settings (GstMotionVectorEnc *self)
 }
 
 static void
-forget (GstMotionVectorEnc *self)
+forget_stream (GstMotionVectorEnc *self)
 {
-  drop_held (self);
+  drop_held_lists (self);
   gst_clear_caps (&self->in_caps);
   gst_adapter_clear (self->adapter);
   self->renegotiate = self->header_written = FALSE;
@@ -737,14 +737,14 @@ gst_motion_vector_enc_change_state (
     return GST_STATE_CHANGE_FAILURE;
   ret = GST_ELEMENT_CLASS (parent_class)->change_state (element, transition);
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
-    forget (self);
+    forget_stream (self);
   return ret;
 }
 
 static void
 gst_motion_vector_enc_finalize (GObject *object)
 {
-  forget (GST_MOTION_VECTOR_ENC (object));
+  forget_stream (GST_MOTION_VECTOR_ENC (object));
   g_object_unref (GST_MOTION_VECTOR_ENC (object)->adapter);
   G_OBJECT_CLASS (parent_class)->finalize (object);
 }

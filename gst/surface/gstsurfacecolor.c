@@ -146,7 +146,7 @@ is_video (const GstStructure *s)
 
 /* Width and height of a surface's caps. Returns: FALSE if they are not fixed */
 static gboolean
-get_size (GstStructure *s, gint *width, gint *height)
+get_picture_size (GstStructure *s, gint *width, gint *height)
 {
   GstCvisSurfaceInfo info;
   GstCaps *caps;
@@ -254,7 +254,7 @@ video_of (GstSurfaceColor *self, GstStructure *s)
 
   caps = gst_caps_make_writable (caps);
   video = gst_caps_get_structure (caps, 0);
-  if (get_size (s, &width, &height))
+  if (get_picture_size (s, &width, &height))
     gst_structure_set (
         video, "width", G_TYPE_INT, width, "height", G_TYPE_INT, height, NULL);
   else if (is_video (s)) {
@@ -593,7 +593,7 @@ is_masked (const GstCvisSurfaceMeta *meta)
 
 /* Whether the samples can be painted without a conversion. */
 static gboolean
-is_plain (const GstSurfaceColor *self, const GstMapInfo *map,
+is_float_array (const GstSurfaceColor *self, const GstMapInfo *map,
     const GstCvisSurfaceMeta *meta)
 {
   return self->info.type == GST_CVIS_SURFACE_TYPE_FLOAT32
@@ -630,7 +630,7 @@ take_surface (GstSurfaceColor *self, GstBuffer *buffer, GstMapInfo *mapped,
       gst_buffer_unmap (buffer, &map);
       goto too_small;
     }
-    if (is_plain (self, &map, meta)) {
+    if (is_float_array (self, &map, meta)) {
       *z = (const gfloat *) map.data;
       *mapped = map;
       return TRUE;

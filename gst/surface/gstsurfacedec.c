@@ -94,7 +94,7 @@ send_segment (GstSurfaceDec *self)
 
 /* Pushes the events that arrived before the source pad had caps. */
 static void
-push_held (GstSurfaceDec *self)
+push_bytes (GstSurfaceDec *self)
 {
   GList *held = g_steal_pointer (&self->held);
 
@@ -104,14 +104,14 @@ push_held (GstSurfaceDec *self)
 }
 
 static void
-drop_held (GstSurfaceDec *self)
+drop_held_bytes (GstSurfaceDec *self)
 {
   g_list_free_full (
       g_steal_pointer (&self->held), (GDestroyNotify) gst_event_unref);
 }
 
 static gboolean
-negotiate (GstSurfaceDec *self, const GstCvisSurfaceInfo *info)
+negotiate_tensors (GstSurfaceDec *self, const GstCvisSurfaceInfo *info)
 {
   GstCaps *caps = gst_cvis_surface_info_to_caps (info);
   gboolean ok = TRUE;
@@ -134,7 +134,7 @@ negotiate (GstSurfaceDec *self, const GstCvisSurfaceInfo *info)
   gst_caps_unref (caps);
   if (ok) {
     send_segment (self);
-    push_held (self);
+    push_bytes (self);
   }
   return ok;
 }
@@ -143,7 +143,7 @@ negotiate (GstSurfaceDec *self, const GstCvisSurfaceInfo *info)
 
 /* Takes @error. */
 static void
-refuse (GstSurfaceDec *self, GError *error)
+post_read_error (GstSurfaceDec *self, GError *error)
 {
   if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_MEMORY))
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
@@ -172,7 +172,7 @@ push_surface (GstSurfaceDec *self, SurfaceReader *reader,
 
   if (!gst_surface_reading_check (
           reading, reader, &self->buffers, GST_ELEMENT (self), NULL, &error)) {
-    refuse (self, error);
+    post_read_error (self, error);
     return GST_FLOW_ERROR;
   }
   gst_surface_reading_describe (reading, about, &info);
@@ -180,7 +180,7 @@ push_surface (GstSurfaceDec *self, SurfaceReader *reader,
   info.fps_d = self->fps_d;
   if (gst_pad_check_reconfigure (self->srcpad))
     gst_surface_buffers_renew (&self->buffers);
-  if (!negotiate (self, &info))
+  if (!negotiate_tensors (self, &info))
     return GST_PAD_IS_FLUSHING (self->srcpad) ? GST_FLOW_FLUSHING
                                               : GST_FLOW_NOT_NEGOTIATED;
   tags = gst_surface_reading_tags (about);
@@ -189,7 +189,7 @@ push_surface (GstSurfaceDec *self, SurfaceReader *reader,
   out = gst_surface_reading_make (
       reading, reader, &info, &self->buffers, self->srcpad, &error);
   if (out == NULL) {
-    refuse (self, error);
+    post_read_error (self, error);
     return GST_FLOW_ERROR;
   }
   if (like != NULL)
@@ -230,7 +230,7 @@ decode (GstSurfaceDec *self, GstBuffer *file, GstBuffer *like)
     ret = push_surface (self, reader, &reading, like);
     surface_reader_free (reader);
   } else {
-    refuse (self, error);
+    post_read_error (self, error);
   }
   g_bytes_unref (bytes);
   gst_buffer_unmap (file, &map);
@@ -255,7 +255,7 @@ gather (GstSurfaceDec *self, GstBuffer *buffer)
   gst_adapter_copy (self->adapter, start, 0, sizeof (start));
   if (surface_file_check_start (start, sizeof (start), &error))
     return GST_FLOW_OK;
-  refuse (self, error);
+  post_read_error (self, error);
   gst_adapter_clear (self->adapter);
   self->refused = TRUE;
   return GST_FLOW_ERROR;
@@ -361,12 +361,12 @@ gst_surface_dec_sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
       gst_adapter_clear (self->adapter);
       self->begun = self->refused = FALSE;
       gst_segment_init (&self->segment, GST_FORMAT_UNDEFINED);
-      drop_held (self);
+      drop_held_bytes (self);
       self->surfaces = 0;
       break;
     case GST_EVENT_EOS:
       finish_file (self);
-      push_held (self);
+      push_bytes (self);
       break;
     default:
       if (GST_EVENT_TYPE (event) > GST_EVENT_CAPS
@@ -382,11 +382,11 @@ gst_surface_dec_sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
 /* --- object ------------------------------------------------------------------------------- */
 
 static void
-forget (GstSurfaceDec *self)
+drop_bytes (GstSurfaceDec *self)
 {
   gst_adapter_clear (self->adapter);
   self->begun = self->refused = FALSE;
-  drop_held (self);
+  drop_held_bytes (self);
   gst_segment_init (&self->segment, GST_FORMAT_UNDEFINED);
   self->info = (GstCvisSurfaceInfo){ 0 };
   self->seqnum = GST_SEQNUM_INVALID;
@@ -408,7 +408,7 @@ gst_surface_dec_change_state (GstElement *element, GstStateChange transition)
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY
       || (transition == GST_STATE_CHANGE_READY_TO_PAUSED
           && ret == GST_STATE_CHANGE_FAILURE)) {
-    forget (self);
+    drop_bytes (self);
     gst_surface_buffers_stop (&self->buffers);
   }
   return ret;
@@ -419,7 +419,7 @@ gst_surface_dec_finalize (GObject *object)
 {
   GstSurfaceDec *self = GST_SURFACE_DEC (object);
 
-  drop_held (self);
+  drop_held_bytes (self);
   g_object_unref (self->adapter);
   G_OBJECT_CLASS (parent_class)->finalize (object);
 }
@@ -462,5 +462,5 @@ gst_surface_dec_init (GstSurfaceDec *self)
   gst_element_add_pad (GST_ELEMENT (self), self->srcpad);
   self->adapter = gst_adapter_new ();
   gst_cvis_settings_init (self);
-  forget (self);
+  drop_bytes (self);
 }

@@ -741,7 +741,7 @@ copy_pixel (const Pixels *pixels, guint8 *at, guint32 *colour, gsize size,
 /* Copies four bytes for each pixel but the last; of three-byte pixels the fourth
  * is overwritten by the next one. */
 static inline void
-copy_row (
+copy_painted_row (
     const Pixels *pixels, guint8 *at, guint32 *colour, gint n, gboolean back)
 {
   const gsize step = (gsize) pixels->step;
@@ -766,11 +766,11 @@ copy_area (const Pixels *pixels, const cairo_rectangle_int_t *area,
     guint32 *colour = canvas + (gsize) y * width + (gsize) area->x;
 
     if (is_rgb && back)
-      copy_row (&rgb, at, colour, area->width, TRUE);
+      copy_painted_row (&rgb, at, colour, area->width, TRUE);
     else if (is_rgb)
-      copy_row (&rgb, at, colour, area->width, FALSE);
+      copy_painted_row (&rgb, at, colour, area->width, FALSE);
     else
-      copy_row (pixels, at, colour, area->width, back);
+      copy_painted_row (pixels, at, colour, area->width, back);
   }
 }
 

@@ -211,7 +211,7 @@ count_files (const gchar *location, const Settings *settings)
 /* --- one surface --------------------------------------------------------------- */
 
 static GstFlowReturn
-negotiate (
+negotiate_surface (
     GstSurfaceSrc *self, const GstCvisSurfaceInfo *info, const gchar *name)
 {
   GstBaseSrc *base = GST_BASE_SRC (self);
@@ -243,7 +243,7 @@ negotiate (
 }
 
 static GstClockTime
-time_of (GstSurfaceSrc *self, guint64 frame)
+get_surface_time (GstSurfaceSrc *self, guint64 frame)
 {
   if (self->rate_n == 0)
     return frame == 0 ? 0 : GST_CLOCK_TIME_NONE;
@@ -254,10 +254,10 @@ time_of (GstSurfaceSrc *self, guint64 frame)
 static void
 stamp (GstSurfaceSrc *self, GstBuffer *buffer, guint64 frame)
 {
-  GST_BUFFER_PTS (buffer) = time_of (self, frame);
+  GST_BUFFER_PTS (buffer) = get_surface_time (self, frame);
   if (self->rate_n > 0)
     GST_BUFFER_DURATION (buffer) =
-        time_of (self, frame + 1) - GST_BUFFER_PTS (buffer);
+        get_surface_time (self, frame + 1) - GST_BUFFER_PTS (buffer);
   GST_BUFFER_OFFSET (buffer) = frame;
   GST_BUFFER_OFFSET_END (buffer) = frame + 1;
   if (self->discont)
@@ -278,7 +278,7 @@ make_buffer (GstSurfaceSrc *self, SurfaceReader *reader,
   gst_surface_reading_describe (reading, about, &info);
   info.fps_n = self->rate_n;
   info.fps_d = self->rate_d;
-  ret = negotiate (self, &info, name);
+  ret = negotiate_surface (self, &info, name);
   if (ret != GST_FLOW_OK)
     return ret;
   tags = gst_surface_reading_tags (about);
@@ -388,13 +388,13 @@ gst_surface_src_is_seekable (GstBaseSrc *base)
 
 /* The surface that is shown at @time */
 static gint64
-frame_at (GstSurfaceSrc *self, GstClockTime time)
+find_surface (GstSurfaceSrc *self, GstClockTime time)
 {
   gint64 frame = gst_util_uint64_scale (
       time, (guint64) self->rate_n, GST_SECOND * (guint64) self->rate_d);
 
   /* times of surfaces are rounded down, too */
-  return time_of (self, frame + 1) <= time ? frame + 1 : frame;
+  return get_surface_time (self, frame + 1) <= time ? frame + 1 : frame;
 }
 
 /* Goes to the surface that is shown at the requested time or, backwards, after the
@@ -409,12 +409,12 @@ gst_surface_src_do_seek (GstBaseSrc *base, GstSegment *segment)
   if (self->rate_n == 0)
     self->frame = 0;
   else if (segment->rate > 0.0)
-    self->frame = frame_at (self, time);
+    self->frame = find_surface (self, time);
   else if (!GST_CLOCK_TIME_IS_VALID (time)
-           || (time >= time_of (self, self->count) && !self->loop))
+           || (time >= get_surface_time (self, self->count) && !self->loop))
     self->frame = self->count;
   else
-    self->frame = time > 0 ? frame_at (self, time - 1) + 1 : 0;
+    self->frame = time > 0 ? find_surface (self, time - 1) + 1 : 0;
   return TRUE;
 }
 
@@ -430,7 +430,7 @@ gst_surface_src_query (GstBaseSrc *base, GstQuery *query)
     if (format == GST_FORMAT_DEFAULT
         || (format == GST_FORMAT_TIME && self->rate_n > 0)) {
       gst_query_set_duration (query, format,
-          format == GST_FORMAT_TIME ? time_of (self, self->count)
+          format == GST_FORMAT_TIME ? get_surface_time (self, self->count)
                                     : self->count);
       return TRUE;
     }

@@ -154,7 +154,7 @@ gst_surface_test_src_fixate (GstBaseSrc *base, GstCaps *caps)
 }
 
 static GstClockTime
-time_of (GstSurfaceTestSrc *self, guint64 frame)
+get_simulated_time (GstSurfaceTestSrc *self, guint64 frame)
 {
   return self->first_time
          + gst_util_uint64_scale (frame - self->first_frame,
@@ -187,7 +187,7 @@ gst_surface_test_src_set_caps (GstBaseSrc *base, GstCaps *caps)
     return FALSE;
   }
   if (info.fps_n > 0 && self->info.fps_n > 0 && !self->sought) {
-    self->first_time = time_of (self, self->frame);
+    self->first_time = get_simulated_time (self, self->frame);
     self->first_frame = self->frame;
   }
   GST_OBJECT_LOCK (self);
@@ -241,19 +241,19 @@ gst_surface_test_src_do_seek (GstBaseSrc *base, GstSegment *segment)
 
 /* The surface that is shown at @time */
 static guint64
-frame_at (GstSurfaceTestSrc *self, GstClockTime time)
+find_simulated_surface (GstSurfaceTestSrc *self, GstClockTime time)
 {
   const guint64 frame = gst_util_uint64_scale (time, (guint64) self->info.fps_n,
       (guint64) self->info.fps_d * GST_SECOND);
 
   /* times of surfaces are rounded down, too */
-  return time_of (self, frame + 1) <= time ? frame + 1 : frame;
+  return get_simulated_time (self, frame + 1) <= time ? frame + 1 : frame;
 }
 
 /* Goes to the surface that is shown at the segment's position or, backwards, after
  * the last one that is shown before it. */
 static void
-go_to_position (GstSurfaceTestSrc *self)
+go_to_simulated_surface (GstSurfaceTestSrc *self)
 {
   const GstSegment *segment = &GST_BASE_SRC (self)->segment;
   const GstClockTime time = segment->position;
@@ -261,9 +261,9 @@ go_to_position (GstSurfaceTestSrc *self)
   self->sought = FALSE;
   self->first_frame = self->first_time = 0;
   if (segment->rate > 0.0)
-    self->frame = frame_at (self, time);
+    self->frame = find_simulated_surface (self, time);
   else
-    self->frame = time > 0 ? frame_at (self, time - 1) + 1 : 0;
+    self->frame = time > 0 ? find_simulated_surface (self, time - 1) + 1 : 0;
 }
 
 /* --- surfaces ----------------------------------------------------------------- */
@@ -302,8 +302,9 @@ is_event (guint period, guint64 frame)
 static void
 sync_values (GstSurfaceTestSrc *self, guint64 frame)
 {
-  const GstClockTime time = gst_segment_to_stream_time (
-      &GST_BASE_SRC (self)->segment, GST_FORMAT_TIME, time_of (self, frame));
+  const GstClockTime time =
+      gst_segment_to_stream_time (&GST_BASE_SRC (self)->segment,
+          GST_FORMAT_TIME, get_simulated_time (self, frame));
 
   if (GST_CLOCK_TIME_IS_VALID (time))
     gst_object_sync_values (GST_OBJECT (self), time);
@@ -321,7 +322,7 @@ gst_surface_test_src_fill (GstPushSrc *push, GstBuffer *buffer)
   GstMapInfo map;
 
   if (self->sought)
-    go_to_position (self);
+    go_to_simulated_surface (self);
   if (back && self->frame == 0)
     return GST_FLOW_EOS;
   picture.frame = back ? self->frame - 1 : self->frame;
@@ -357,9 +358,9 @@ gst_surface_test_src_fill (GstPushSrc *push, GstBuffer *buffer)
   meta->missing = (guint64) picture.missing;
   meta->width = self->info.width;
   meta->height = self->info.height;
-  GST_BUFFER_PTS (buffer) = time_of (self, picture.frame);
+  GST_BUFFER_PTS (buffer) = get_simulated_time (self, picture.frame);
   GST_BUFFER_DURATION (buffer) =
-      time_of (self, picture.frame + 1) - GST_BUFFER_PTS (buffer);
+      get_simulated_time (self, picture.frame + 1) - GST_BUFFER_PTS (buffer);
   GST_BUFFER_OFFSET (buffer) = picture.frame;
   GST_BUFFER_OFFSET_END (buffer) = picture.frame + 1;
   self->frame = back ? picture.frame : picture.frame + 1;

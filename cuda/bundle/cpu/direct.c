@@ -109,7 +109,7 @@ bundle_direct_free (BundleDirect *d)
 /* --- blocks, groups ----------------------------------------------------------- */
 
 static gsize
-round_up (gsize n)
+round_up_rows (gsize n)
 {
   return (n + BUNDLE_LANES - 1) / BUNDLE_LANES * BUNDLE_LANES;
 }
@@ -266,7 +266,7 @@ make_groups (BundleDirect *d, guint32 *marks, guint32 *alone)
 }
 
 static gint
-compare_numbers (gconstpointer first, gconstpointer second, gpointer data)
+compare_directions (gconstpointer first, gconstpointer second, gpointer data)
 {
   guint32 p = *(const guint32 *) first, q = *(const guint32 *) second;
 
@@ -292,7 +292,7 @@ place_columns (
       list[n++] = l;
     }
   }
-  g_qsort_with_data (list, (gint) n, sizeof *list, compare_numbers, NULL);
+  g_qsort_with_data (list, (gint) n, sizeof *list, compare_directions, NULL);
   for (guint32 i = 0; i < n; i++) {
     column[list[i]] = at;
     for (guint32 k = 0; k < left[list[i]].n; k++)
@@ -341,7 +341,7 @@ plan (BundleBackend *b, GError **error)
 
       g->y = y;
       g->place = places;
-      g->stride = round_up (g->columns + BUNDLE_MARGIN);
+      g->stride = round_up_rows (g->columns + BUNDLE_MARGIN);
       y += g->stride * g->depth;
       places += g->columns;
     }
@@ -374,7 +374,7 @@ bundle_direct_new (BundleBackend *b, BundleSolver solver, GError **error)
   make_blocks (b, d);
   if (!plan (b, error))
     return NULL;
-  d->stride = round_up (d->n + 1 + BUNDLE_MARGIN);
+  d->stride = round_up_rows (d->n + 1 + BUNDLE_MARGIN);
   if (!NEW (&d->system, d->stride * (d->n + 1)) || !NEW (&d->identity, d->n + 1)
       || !NEW (&d->diagonal, d->n) || !NEW (&d->inverse, d->n)
       || !NEW (&d->x, d->stride)

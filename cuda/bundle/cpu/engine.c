@@ -18,7 +18,7 @@ choose_kernels (void)
 }
 
 static void
-cpu_destroy (BundleBackend *b)
+bundle_cpu_destroy (BundleBackend *b)
 {
   if (b == NULL)
     return;
@@ -260,7 +260,7 @@ make_memory (BundleBackend *b, GError **error)
 }
 
 static BundleBackend *
-cpu_create (const BundleStart *start, const BundleConfig *config,
+bundle_cpu_create (const BundleStart *start, const BundleConfig *config,
     CvisContext *context, GError **error)
 {
   const BundleProblem *problem = start->problem;
@@ -276,14 +276,14 @@ cpu_create (const BundleStart *start, const BundleConfig *config,
   b->pool = cvis_pool_new (config->threads);
   if (!NEW (&b->camera_constant, b->n_cameras) || !make_index (b, error)
       || !make_memory (b, error) || cvis_cancelled ()) {
-    cpu_destroy (b);
+    bundle_cpu_destroy (b);
     return NULL;
   }
   memcpy (b->camera_constant, start->camera_constant,
       b->n_cameras * sizeof *b->camera_constant);
   if (start->solver != BUNDLE_SOLVER_ITERATIVE
       && bundle_direct_new (b, start->solver, error) == NULL) {
-    cpu_destroy (b);
+    bundle_cpu_destroy (b);
     return NULL;
   }
   memcpy (b->cameras, problem->cameras,
@@ -344,8 +344,8 @@ cpu_get_bytes (BundleBackend *b)
 
 const BundleBackendOps bundle_backend_cpu = {
   .name = "CPU",
-  .create = cpu_create,
-  .destroy = cpu_destroy,
+  .create = bundle_cpu_create,
+  .destroy = bundle_cpu_destroy,
   .linearize = bundle_cpu_linearize,
   .step = bundle_cpu_step,
   .accept = cpu_accept,

@@ -36,7 +36,7 @@ struct _LwtBackend {
 /* --- create ---------------------------------------------------------------------- */
 
 static void
-cpu_destroy (LwtBackend *backend)
+lifting_cpu_destroy (LwtBackend *backend)
 {
   lwt_cpu_surface_clear (&backend->surface);
   lwt_cpu_transform_free (backend->forward);
@@ -179,7 +179,7 @@ create_scratch (LwtBackend *backend, GError **error)
 }
 
 static LwtBackend *
-cpu_create (const LwtPlan *plan, CvisContext *context, GError **error)
+lifting_cpu_create (const LwtPlan *plan, CvisContext *context, GError **error)
 {
   LwtBackend *backend = g_new0 (LwtBackend, 1);
 
@@ -188,7 +188,7 @@ cpu_create (const LwtPlan *plan, CvisContext *context, GError **error)
   lwt_cpu_threads_init (&backend->threads, plan->config.threads);
   if (create_operation (backend, error) && create_scratch (backend, error))
     return backend;
-  cpu_destroy (backend);
+  lifting_cpu_destroy (backend);
   return NULL;
 }
 
@@ -300,7 +300,7 @@ put_parts (LwtBackend *backend, LwtJob *job, const PartOf *parts, guint n)
 
 /* Whether the samples can be transformed in place. */
 static gboolean
-is_plain (const LwtPlan *plan)
+is_plain_plan (const LwtPlan *plan)
 {
   static const LwtSample samples[] = { LWT_SAMPLE_F32, LWT_SAMPLE_F64,
     LWT_SAMPLE_I32 };
@@ -380,7 +380,7 @@ load_and_reduce (
   const LwtCpuPlane x = plane_of_job (job);
   gint strange = TRUE;
 
-  if (is_plain (backend->plan)) {
+  if (is_plain_plan (backend->plan)) {
     for (guint i = 0; i < N_CHAINS; i++)
       if (backend->reduce[i] && reduces[i])
         strange = FALSE;
@@ -516,7 +516,7 @@ is_used (const LwtFinestAxis *axis, const guint8 *cells, guint x)
 
 /* Counts the entries of row @y of the finest band that are in used cells. */
 static void
-count_used (const SpinWork *work, guint y, guint32 *counts)
+count_used_samples (const SpinWork *work, guint y, guint32 *counts)
 {
   const LwtBackend *backend = work->backend;
   const LwtFinestAxis *ax = &backend->finest[0], *ay = &backend->finest[1];
@@ -551,7 +551,7 @@ do_count (guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)
 
     memset (counts, 0, COUNTS * sizeof *counts);
     for (guint y = (guint) (rows * i / n); y < rows * (i + 1) / n; y++)
-      count_used (work, y, counts);
+      count_used_samples (work, y, counts);
   }
 }
 
@@ -715,7 +715,7 @@ run_forward (LwtBackend *backend, LwtJob *job)
   const LwtCpuPlane bands = plane_of_part (job, CVIS_SURFACE_PART_BANDS);
   JobWork work = { backend, job };
 
-  if (is_plain (plan) && bands.data) {
+  if (is_plain_plan (plan) && bands.data) {
     const LwtCpuPlane plane = plane_of_job (job);
     gint strange = FALSE;
 
@@ -792,7 +792,7 @@ cpu_submit (LwtBackend *backend, guint slot, LwtJob *job, GError **error)
 }
 
 static gboolean
-cpu_wait (LwtBackend *backend, guint slot, GError **error)
+lifting_cpu_wait (LwtBackend *backend, guint slot, GError **error)
 {
   static void (*const runs[]) (LwtBackend *, LwtJob *) = { run_filter,
     run_forward, run_inverse, run_denoise };
@@ -801,5 +801,5 @@ cpu_wait (LwtBackend *backend, guint slot, GError **error)
   return TRUE;
 }
 
-const LwtBackendOps lwt_backend_cpu = { "cpu", cpu_create, cpu_destroy,
-  cpu_submit, cpu_wait };
+const LwtBackendOps lwt_backend_cpu = { "cpu", lifting_cpu_create,
+  lifting_cpu_destroy, cpu_submit, lifting_cpu_wait };

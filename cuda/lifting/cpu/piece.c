@@ -79,7 +79,7 @@ lacks_one (const LwtCpuPiece *piece, gint odd)
 
 /* Whether all neighbours @low to @high of kind @odd are inside the line. */
 static gboolean
-is_plain (const LwtCpuPiece *piece, gint low, gint high, gint odd)
+lies_in_piece (const LwtCpuPiece *piece, gint low, gint high, gint odd)
 {
   if (piece->period == 0)
     return low >= 0 && high < piece->count[odd];
@@ -135,7 +135,7 @@ find_plain (
     const gint low = k + step->first;
 
     if (k < range->end
-        && is_plain (piece, low, low + (gint) step->n - 1, !step->odd))
+        && lies_in_piece (piece, low, low + (gint) step->n - 1, !step->odd))
       continue;
     if (k - begin > range->plain_end - range->plain) {
       range->plain = begin;

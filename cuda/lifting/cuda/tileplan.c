@@ -29,7 +29,7 @@ const gchar *const lwt_tile_kernel_names[LWT_TILE_KERNELS] = { "forward",
   "forward_small", "inverse", "inverse_small", "parts", "two_levels" };
 
 static gint
-round_up (gint n, gint to)
+round_up_tile (gint n, gint to)
 {
   return (n + to - 1) / to * to;
 }
@@ -78,7 +78,7 @@ find_ranges (LwtTileLine *line, const LwtTilePlan *plan)
 static gint
 round_down (gint n, gint to)
 {
-  return n >= 0 ? n / to * to : -round_up (-n, to);
+  return n >= 0 ? n / to * to : -round_up_tile (-n, to);
 }
 
 /* Pairs that a run needs besides its own. Inputs come in whole chunks;
@@ -92,7 +92,7 @@ find_inputs (LwtTileLine *line, const LwtTilePlan *plan, gint chunk)
       line->in[kind][0] = round_down (line->in[kind][0], chunk);
       line->in[kind][1] =
           line->in[kind][0]
-          + round_up (line->in[kind][1] - line->in[kind][0], chunk);
+          + round_up_tile (line->in[kind][1] - line->in[kind][0], chunk);
     }
   } else {
     const gint pairs = MAX (chunk / 2, 1);
@@ -100,7 +100,7 @@ find_inputs (LwtTileLine *line, const LwtTilePlan *plan, gint chunk)
     widen (line->in[0], line->in[1][0], line->in[1][1]);
     line->in[0][0] = round_down (line->in[0][0], pairs);
     line->in[0][1] =
-        line->in[0][0] + round_up (line->in[0][1] - line->in[0][0], pairs);
+        line->in[0][0] + round_up_tile (line->in[0][1] - line->in[0][0], pairs);
     memcpy (line->in[1], line->in[0], sizeof line->in[1]);
   }
   return MAX (line->in[0][1] - line->in[0][0], line->in[1][1] - line->in[1][0])
@@ -231,7 +231,7 @@ plan_window (LwtTilePlan *plan)
   left = -MIN (x->in[0][0], x->in[1][0]);
   right = MAX (x->in[0][1], x->in[1][1]) - 1;
   /* a level needs its own neighbours and those of the level behind it twice */
-  x->in[0][0] = x->in[1][0] = -round_up (3 * left, 4);
+  x->in[0][0] = x->in[1][0] = -round_up_tile (3 * left, 4);
   x->run = round_down (64 - 3 * right + x->in[0][0], 4);
   plan->lead = left + (left - y->out[0] + 1) / 2;
   plan->threads = 128;
@@ -327,7 +327,7 @@ lwt_tile_plan_init (LwtTilePlan *plan, LwtTileKernel kernel,
     plan->pitch = 2 * lwt_tile_get_inputs (&lines[0], 0);
   }
   /* an odd number of chunks: no bank conflicts along rows or columns */
-  plan->pitch = (round_up (plan->pitch, chunk) / chunk | 1) * chunk;
+  plan->pitch = (round_up_tile (plan->pitch, chunk) / chunk | 1) * chunk;
   /* a few spilled registers cost less than an occupancy below 16 warps */
   plan->blocks =
       MIN (MAX (65536 / (plan->threads * (registers + SPARE_REGISTERS)),

@@ -48,7 +48,7 @@ struct _PbfBackend {
 };
 
 static void
-cpu_destroy (PbfBackend *backend)
+pbf_cpu_destroy (PbfBackend *backend)
 {
   for (guint i = 0; i < cvis_pool_get_threads (backend->pool); i++)
     pbf_cpu_scratch_free (backend->scratch[i]);
@@ -62,8 +62,8 @@ cpu_destroy (PbfBackend *backend)
 }
 
 static PbfBackend *
-cpu_create (const PbfConfig *config, const PbfParams *params, PbfModel *model,
-    CvisContext *context, GError **error)
+pbf_cpu_create (const PbfConfig *config, const PbfParams *params,
+    PbfModel *model, CvisContext *context, GError **error)
 {
   PbfBackend *backend = g_new0 (PbfBackend, 1);
   guint threads;
@@ -206,7 +206,7 @@ cpu_submit (PbfBackend *backend, guint slot, PbfBatch *batch, guint64 position,
 }
 
 static gboolean
-cpu_wait (PbfBackend *backend, guint slot, PbfBatch *batch, GError **error)
+pbf_cpu_wait (PbfBackend *backend, guint slot, PbfBatch *batch, GError **error)
 {
   cvis_pool_wait (backend->pool, &backend->slots[slot].done);
   return TRUE;
@@ -218,5 +218,5 @@ cpu_reset (PbfBackend *backend)
   pbf_history_reset (&backend->history);
 }
 
-const PbfBackendOps pbf_backend_cpu = { "cpu", cpu_create, cpu_destroy,
-  cpu_submit, cpu_wait, cpu_reset };
+const PbfBackendOps pbf_backend_cpu = { "cpu", pbf_cpu_create, pbf_cpu_destroy,
+  cpu_submit, pbf_cpu_wait, cpu_reset };

@@ -204,8 +204,8 @@ load_row_16 (const MotionCpuParams *params, MotionCpuPicture *picture,
 
 /* Row @to becomes a copy of row @from, borders and all. */
 static void
-copy_row (const MotionCpuParams *params, MotionCpuPicture *picture, gint32 from,
-    gint32 to)
+copy_plane_row (const MotionCpuParams *params, MotionCpuPicture *picture,
+    gint32 from, gint32 to)
 {
   gssize stride = (gssize) params->stride;
   gsize n =
@@ -233,8 +233,8 @@ motion_cpu_picture_load (const MotionCpuParams *params,
       load_row_8 (params, picture, row, y);
   }
   for (gint32 i = 1; i <= params->border; i++) {
-    copy_row (params, picture, 0, -i);
-    copy_row (params, picture, height - 1, height - 1 + i);
+    copy_plane_row (params, picture, 0, -i);
+    copy_plane_row (params, picture, height - 1, height - 1 + i);
   }
   picture->prepared = FALSE;
 }

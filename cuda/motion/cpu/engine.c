@@ -35,7 +35,7 @@ typedef struct {
 } Work;
 
 static void
-cpu_destroy (MotionBackend *backend)
+motion_cpu_destroy (MotionBackend *backend)
 {
   cvis_pool_free (backend->pool);
   for (guint i = 0; i < backend->n_pictures; i++)
@@ -71,7 +71,8 @@ make_memory (MotionBackend *backend, GError **error)
 }
 
 static MotionBackend *
-cpu_create (const MotionConfig *config, CvisContext *context, GError **error)
+motion_cpu_create (
+    const MotionConfig *config, CvisContext *context, GError **error)
 {
   MotionBackend *backend = g_new0 (MotionBackend, 1);
   gsize blocks;
@@ -86,7 +87,7 @@ cpu_create (const MotionConfig *config, CvisContext *context, GError **error)
   for (guint i = 0; i < motion_config_get_n_fields (config); i++)
     backend->priors[i] = g_new0 (CvisMotionVector, blocks);
   if (!make_memory (backend, error)) {
-    cpu_destroy (backend);
+    motion_cpu_destroy (backend);
     return NULL;
   }
   return backend;
@@ -168,7 +169,7 @@ do_tiles (guint first, guint count, gpointer user_data)
 }
 
 static gboolean
-cpu_wait (MotionBackend *backend, guint slot, GError **error)
+motion_cpu_wait (MotionBackend *backend, guint slot, GError **error)
 {
   const MotionCpuParams *params = &backend->params;
   const MotionTask *task = &backend->tasks[slot];
@@ -194,5 +195,5 @@ cpu_wait (MotionBackend *backend, guint slot, GError **error)
   return TRUE;
 }
 
-const MotionBackendOps motion_backend_cpu = { "cpu", cpu_create, cpu_destroy,
-  cpu_load, cpu_search, cpu_wait };
+const MotionBackendOps motion_backend_cpu = { "cpu", motion_cpu_create,
+  motion_cpu_destroy, cpu_load, cpu_search, motion_cpu_wait };

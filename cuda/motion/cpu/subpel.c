@@ -309,7 +309,7 @@ MOTION_CPU (subpel) (MotionCpuSearch *s, CvisMotionVector *vector)
 /* --- prediction -------------------------------------------------------------------- */
 
 static gboolean
-is_whole (const CvisMotionVector *vector)
+is_whole_pixel (const CvisMotionVector *vector)
 {
   return ((vector->x | vector->y) & 3) == 0;
 }
@@ -318,7 +318,7 @@ const guint8 *
 MOTION_CPU (predict_8) (
     MotionCpuSearch *s, const CvisMotionVector *vector, gsize *stride)
 {
-  if (!is_whole (vector))
+  if (!is_whole_pixel (vector))
     return predict_from_planes (
         s, vector->x - 4 * s->best.x, vector->y - 4 * s->best.y, stride);
   *stride = s->params->stride;
@@ -333,7 +333,7 @@ predict_deep (MotionCpuSearch *s, const CvisMotionVector *vector, guint16 *to)
   guint16 *other = s->scratch->deep;
 
   subpel_deep_block (s, pair[0].plane, x + pair[0].right, y + pair[0].down, to);
-  if (is_whole (vector))
+  if (is_whole_pixel (vector))
     return;
   subpel_deep_block (
       s, pair[1].plane, x + pair[1].right, y + pair[1].down, other);
