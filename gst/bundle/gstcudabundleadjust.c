@@ -96,6 +96,7 @@ post_progress (
   va_start (args, format);
   text = g_strdup_vprintf (format, args);
   va_end (args);
+  GST_DEBUG_OBJECT (self, "%s", text);
   gst_element_post_message (GST_ELEMENT (self),
       gst_message_new_progress (GST_OBJECT (self), type, "adjust", text));
   g_free (text);
@@ -455,6 +456,7 @@ push_part (GBytes *part, gpointer user_data)
   pushing->offset += g_bytes_get_size (part);
   GST_BUFFER_OFFSET_END (buffer) = pushing->offset;
   g_bytes_unref (part);
+  GST_LOG_OBJECT (pushing->pad, "pushing %" GST_PTR_FORMAT, buffer);
   pushing->ret = gst_pad_push (pushing->pad, buffer);
   return pushing->ret == GST_FLOW_OK;
 }
@@ -613,6 +615,7 @@ gst_cuda_bundle_adjust_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
   GstCudaBundleAdjust *self = GST_CUDA_BUNDLE_ADJUST (parent);
   gboolean ok = !self->failed;
 
+  GST_LOG_OBJECT (self, "receiving %" GST_PTR_FORMAT, buffer);
   if (ok && !gst_bundle_file_append (&self->file, GST_ELEMENT (self), buffer)) {
     self->failed = TRUE;
     ok = FALSE;
@@ -700,6 +703,7 @@ gst_cuda_bundle_adjust_sink_event (
   GstCudaBundleAdjust *self = GST_CUDA_BUNDLE_ADJUST (parent);
   gboolean ok = TRUE;
 
+  GST_DEBUG_OBJECT (pad, "%" GST_PTR_FORMAT, event);
   switch (GST_EVENT_TYPE (event)) {
     case GST_EVENT_STREAM_START:
       return forward_event (self, event);

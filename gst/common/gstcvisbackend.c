@@ -20,7 +20,7 @@ register_backend_type (gpointer unused)
   };
 
   GST_DEBUG_CATEGORY_INIT (
-      gst_cvis_backend_debug, "cvbackend", 0, "choice between CPU and CUDA");
+      gst_cvis_backend_debug, "cvisbackend", 0, "choice between CPU and CUDA");
   return GSIZE_TO_POINTER (gst_cvis_enum_type ("GstCvisBackend", values));
 }
 
@@ -140,7 +140,8 @@ gst_cvis_backend_start (
     cvis_device_info (cvis_context_get_device_id (*context), &info, NULL);
     GST_INFO_OBJECT (element, "computing on CUDA device %d, %s",
         cvis_context_get_device_id (*context), info.name);
-  }
+  } else
+    GST_INFO_OBJECT (element, "computing on the CPU, as backend=cpu asks");
   return TRUE;
 }
 

@@ -116,6 +116,7 @@ answer_caps (GstCvisFilter *filter, GstPad *pad, GstQuery *query)
   gst_query_parse_caps (query, &filter_caps);
   caps = GST_CVIS_FILTER_GET_CLASS (filter)->get_caps (
       filter, pad, other, filter_caps);
+  GST_DEBUG_OBJECT (pad, "can have %" GST_PTR_FORMAT, caps);
   gst_query_set_caps_result (query, caps);
   gst_caps_unref (caps);
   return TRUE;
@@ -125,10 +126,13 @@ static gboolean
 answer_accept_caps (GstCvisFilter *filter, GstQuery *query)
 {
   GstCaps *caps;
+  gboolean ok;
 
   gst_query_parse_accept_caps (query, &caps);
-  gst_query_set_accept_caps_result (
-      query, GST_CVIS_FILTER_GET_CLASS (filter)->accept_caps (filter, caps));
+  ok = GST_CVIS_FILTER_GET_CLASS (filter)->accept_caps (filter, caps);
+  GST_DEBUG_OBJECT (
+      filter, "%s %" GST_PTR_FORMAT, ok ? "accepting" : "rejecting", caps);
+  gst_query_set_accept_caps_result (query, ok);
   return TRUE;
 }
 
@@ -170,9 +174,14 @@ filter_sink_query (GstCvisFilter *filter, GstQuery *query)
     flow = gst_cvis_queue_wait_idle (filter->queue);
   if (flow != GST_FLOW_OK)
     return FALSE;
-  if (GST_QUERY_TYPE (query) == GST_QUERY_ALLOCATION)
-    return klass->propose_allocation != NULL
-           && klass->propose_allocation (filter, query);
+  if (GST_QUERY_TYPE (query) == GST_QUERY_ALLOCATION) {
+    const gboolean ok = klass->propose_allocation != NULL
+                        && klass->propose_allocation (filter, query);
+
+    GST_DEBUG_OBJECT (filter, "proposing %s%" GST_PTR_FORMAT,
+        ok ? "" : "nothing for ", query);
+    return ok;
+  }
   return gst_pad_query_default (filter->sinkpad, GST_OBJECT (filter), query);
 }
 
@@ -346,7 +355,7 @@ gst_cvis_filter_class_init (GstCvisFilterClass *klass)
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
 
-  GST_DEBUG_CATEGORY_INIT (gst_cvis_filter_debug, "cvfilter", 0,
+  GST_DEBUG_CATEGORY_INIT (gst_cvis_filter_debug, "cvisfilter", 0,
       "base class of the elements that compute");
   object_class->set_property = gst_cvis_filter_set_property;
   object_class->get_property = gst_cvis_filter_get_property;

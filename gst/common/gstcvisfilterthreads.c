@@ -10,11 +10,27 @@
 
 #define GST_CAT_DEFAULT gst_cvis_filter_debug
 
+/* @object is a buffer or a list.
+ * Returns: (transfer none) (nullable): %NULL for an empty list */
+static GstBuffer *
+get_first_buffer (GstMiniObject *object)
+{
+  GstBufferList *list;
+
+  if (!GST_IS_BUFFER_LIST (object))
+    return GST_BUFFER_CAST (object);
+  list = GST_BUFFER_LIST_CAST (object);
+  return gst_buffer_list_length (list) > 0 ? gst_buffer_list_get (list, 0)
+                                           : NULL;
+}
+
 /* --- the source pad's task ----------------------------------------------------- */
 
 static GstFlowReturn
 push_object (GstCvisFilter *filter, GstMiniObject *object)
 {
+  GST_LOG_OBJECT (
+      filter, "pushing %" GST_PTR_FORMAT, get_first_buffer (object));
   gst_cvis_filter_note_leaving (filter, object);
   if (GST_IS_BUFFER_LIST (object))
     return gst_pad_push_list (filter->srcpad, GST_BUFFER_LIST_CAST (object));
@@ -71,6 +87,7 @@ filter_loop (gpointer user_data)
 
   switch (gst_cvis_queue_pop (filter->queue, &item, &event)) {
     case GST_CVIS_POP_ITEM:
+      GST_LOG_OBJECT (filter, "completing %p", item);
       flow = klass->complete (filter, item);
       break;
     case GST_CVIS_POP_EVENT:
@@ -82,6 +99,7 @@ filter_loop (gpointer user_data)
       gst_cvis_filter_repeat_eos (filter);
       break;
     case GST_CVIS_POP_DEADLINE:
+      GST_DEBUG_OBJECT (filter, "a deadline has passed");
       if (klass->deadline != NULL)
         flow = klass->deadline (filter);
       break;
@@ -190,6 +208,7 @@ gst_cvis_filter_discard (GstCvisFilter *filter)
 static void
 flush_start (GstCvisFilter *filter, GstEvent *event)
 {
+  GST_DEBUG_OBJECT (filter, "flushing");
   gst_cvis_filter_flush_request_pads (filter, event);
   gst_pad_push_event (filter->srcpad, event);
   gst_cvis_queue_set_flow (filter->queue, GST_FLOW_FLUSHING);
@@ -215,6 +234,7 @@ flush_stop (GstCvisFilter *filter, GstEvent *event)
   gst_cvis_filter_discard (filter);
   gst_cvis_filter_unflush_request_pads (filter, event);
   gst_pad_push_event (filter->srcpad, event);
+  GST_DEBUG_OBJECT (filter, "flushed");
   begin_task (filter);
 }
 
@@ -226,6 +246,7 @@ gst_cvis_filter_drain (GstCvisFilter *filter)
   GstCvisFilterClass *klass = GST_CVIS_FILTER_GET_CLASS (filter);
   GstFlowReturn flow = GST_FLOW_OK;
 
+  GST_DEBUG_OBJECT (filter, "draining");
   if (klass->finish != NULL)
     flow = klass->finish (filter);
   return flow == GST_FLOW_OK ? gst_cvis_queue_wait_idle (filter->queue) : flow;
@@ -245,6 +266,8 @@ filter_set_caps (GstCvisFilter *filter, GstEvent *event)
   gst_clear_caps (refused);
   flow = GST_CVIS_FILTER_GET_CLASS (filter)->set_caps (filter, caps);
   filter->negotiated = flow == GST_FLOW_OK;
+  GST_DEBUG_OBJECT (
+      filter, "caps %" GST_PTR_FORMAT ": %s", caps, gst_flow_get_name (flow));
   if (flow == GST_FLOW_NOT_NEGOTIATED)
     gst_caps_replace (refused, caps);
   return flow;
@@ -297,6 +320,7 @@ take_serialized_event (GstCvisFilter *filter, GstEvent *event)
 static gboolean
 take_event (GstCvisFilter *filter, GstPad *pad, GstEvent *event)
 {
+  GST_DEBUG_OBJECT (pad, "%" GST_PTR_FORMAT, event);
   switch (GST_EVENT_TYPE (event)) {
     case GST_EVENT_FLUSH_START:
       flush_start (filter, event);
@@ -369,12 +393,8 @@ gst_cvis_filter_src_event (GstPad *pad, GstObject *parent, GstEvent *event)
 static GstFlowReturn
 refuse_without_caps (GstCvisFilter *filter, GstMiniObject *object)
 {
-  GstBuffer *buffer = (GstBuffer *) object;
-
-  if (GST_IS_BUFFER_LIST (object))
-    buffer = gst_buffer_list_get (GST_BUFFER_LIST_CAST (object), 0);
   if (!gst_pad_has_current_caps (filter->sinkpad))
-    gst_cvis_post_no_caps (GST_ELEMENT (filter), buffer);
+    gst_cvis_post_no_caps (GST_ELEMENT (filter), get_first_buffer (object));
   return GST_FLOW_NOT_NEGOTIATED;
 }
 
@@ -384,6 +404,8 @@ filter_chain (GstCvisFilter *filter, GstMiniObject *object)
 {
   GstFlowReturn flow = gst_cvis_queue_get_flow (filter->queue);
 
+  GST_LOG_OBJECT (
+      filter, "submitting %" GST_PTR_FORMAT, get_first_buffer (object));
   if (flow == GST_FLOW_OK && !filter->negotiated)
     flow = refuse_without_caps (filter, object);
   if (flow == GST_FLOW_OK)

@@ -122,9 +122,9 @@ struct _GstCvisAllocator {
 G_DEFINE_TYPE (GstCvisAllocator, gst_cvis_allocator, GST_TYPE_ALLOCATOR)
 
 static GstMemory *
-cv_memory_new (GstAllocator *allocator, GstMemoryFlags flags, GstMemory *parent,
-    Slab *slab, guint8 *data, gint place, gsize maxsize, gsize offset,
-    gsize size)
+cvis_memory_new (GstAllocator *allocator, GstMemoryFlags flags,
+    GstMemory *parent, Slab *slab, guint8 *data, gint place, gsize maxsize,
+    gsize offset, gsize size)
 {
   CvMemory *memory = g_new0 (CvMemory, 1);
 
@@ -139,7 +139,7 @@ cv_memory_new (GstAllocator *allocator, GstMemoryFlags flags, GstMemory *parent,
 /* A memory with a slab of its own, which begins at a page. %NULL without memory, in
  * which case GStreamer's own allocator would end the process. */
 static GstMemory *
-cv_allocator_alloc (
+cvis_allocator_alloc (
     GstAllocator *allocator, gsize size, GstAllocationParams *params)
 {
   const gsize prefix = (params->prefix + params->align) & ~params->align;
@@ -154,14 +154,14 @@ cv_allocator_alloc (
     memset (slab->data, 0, prefix);
   if (params->flags & GST_MEMORY_FLAG_ZERO_PADDED)
     memset (slab->data + prefix + size, 0, params->padding);
-  memory = cv_memory_new (allocator, params->flags, NULL, slab, slab->data,
+  memory = cvis_memory_new (allocator, params->flags, NULL, slab, slab->data,
       NO_PLACE, slab->size, prefix, size);
   slab_unref (slab);
   return memory;
 }
 
 static void
-cv_allocator_free (GstAllocator *allocator, GstMemory *memory)
+cvis_allocator_free (GstAllocator *allocator, GstMemory *memory)
 {
   CvMemory *self = (CvMemory *) memory;
 
@@ -172,31 +172,31 @@ cv_allocator_free (GstAllocator *allocator, GstMemory *memory)
 }
 
 static gpointer
-cv_memory_map (GstMemory *memory, gsize maxsize, GstMapFlags flags)
+cvis_memory_map (GstMemory *memory, gsize maxsize, GstMapFlags flags)
 {
   return ((CvMemory *) memory)->data;
 }
 
 static void
-cv_memory_unmap (GstMemory *memory)
+cvis_memory_unmap (GstMemory *memory)
 {
 }
 
 static GstMemory *
-cv_memory_share (GstMemory *memory, gssize offset, gssize size)
+cvis_memory_share (GstMemory *memory, gssize offset, gssize size)
 {
   CvMemory *self = (CvMemory *) memory;
 
   if (size == -1)
     size = (gssize) memory->size - offset;
-  return cv_memory_new (memory->allocator,
+  return cvis_memory_new (memory->allocator,
       GST_MINI_OBJECT_FLAGS (memory) | GST_MINI_OBJECT_FLAG_LOCK_READONLY,
       memory, self->slab, self->data, NO_PLACE, memory->maxsize,
       memory->offset + (gsize) offset, (gsize) size);
 }
 
 static gboolean
-cv_memory_is_span (GstMemory *first, GstMemory *second, gsize *offset)
+cvis_memory_is_span (GstMemory *first, GstMemory *second, gsize *offset)
 {
   CvMemory *a = (CvMemory *) first, *b = (CvMemory *) second;
   CvMemory *parent = (CvMemory *) first->parent;
@@ -212,8 +212,8 @@ gst_cvis_allocator_class_init (GstCvisAllocatorClass *klass)
 {
   GstAllocatorClass *allocator_class = GST_ALLOCATOR_CLASS (klass);
 
-  allocator_class->alloc = cv_allocator_alloc;
-  allocator_class->free = cv_allocator_free;
+  allocator_class->alloc = cvis_allocator_alloc;
+  allocator_class->free = cvis_allocator_free;
 }
 
 static void
@@ -222,10 +222,10 @@ gst_cvis_allocator_init (GstCvisAllocator *self)
   GstAllocator *allocator = GST_ALLOCATOR_CAST (self);
 
   allocator->mem_type = GST_CVIS_MEMORY_TYPE;
-  allocator->mem_map = cv_memory_map;
-  allocator->mem_unmap = cv_memory_unmap;
-  allocator->mem_share = cv_memory_share;
-  allocator->mem_is_span = cv_memory_is_span;
+  allocator->mem_map = cvis_memory_map;
+  allocator->mem_unmap = cvis_memory_unmap;
+  allocator->mem_share = cvis_memory_share;
+  allocator->mem_is_span = cvis_memory_is_span;
 }
 
 static gpointer
@@ -311,7 +311,7 @@ shelf_free (gpointer data)
 }
 
 static const gchar **
-cv_pool_get_options (GstBufferPool *pool)
+cvis_pool_get_options (GstBufferPool *pool)
 {
   static const gchar *options[] = { GST_BUFFER_POOL_OPTION_VIDEO_META,
     GST_BUFFER_POOL_OPTION_VIDEO_ALIGNMENT, NULL };
@@ -353,7 +353,7 @@ configure_video (
 }
 
 static gboolean
-cv_pool_set_config (GstBufferPool *pool, GstStructure *config)
+cvis_pool_set_config (GstBufferPool *pool, GstStructure *config)
 {
   GstCvisPool *self = GST_CVIS_POOL (pool);
   GstAllocationParams params;
@@ -421,7 +421,7 @@ fill_shelf (GstCvisPool *self, Shelf *shelf)
       continue;
     buffer = gst_buffer_new ();
     gst_buffer_append_memory (
-        buffer, cv_memory_new (gst_cvis_allocator (), 0, shelf->whole, slab,
+        buffer, cvis_memory_new (gst_cvis_allocator (), 0, shelf->whole, slab,
                     slab->data + i * self->distance, (gint) i, self->distance,
                     self->prefix, self->size));
     if (self->add_video_meta)
@@ -460,8 +460,9 @@ grow (GstCvisPool *self)
   }
   shelf = g_new0 (Shelf, 1);
   shelf->slab = slab;
-  shelf->whole = cv_memory_new (gst_cvis_allocator (), GST_MEMORY_FLAG_NO_SHARE,
-      NULL, slab, slab->data, NO_PLACE, slab->size, 0, slab->size);
+  shelf->whole =
+      cvis_memory_new (gst_cvis_allocator (), GST_MEMORY_FLAG_NO_SHARE, NULL,
+          slab, slab->data, NO_PLACE, slab->size, 0, slab->size);
   shelf->idle = g_new0 (GstBuffer *, slab->n);
   g_ptr_array_add (self->shelves, shelf);
   fill_shelf (self, shelf);
@@ -520,7 +521,7 @@ wait_for_buffer (GstCvisPool *self)
 }
 
 static GstFlowReturn
-cv_pool_acquire_buffer (
+cvis_pool_acquire_buffer (
     GstBufferPool *pool, GstBuffer **buffer, GstBufferPoolAcquireParams *params)
 {
   GstCvisPool *self = GST_CVIS_POOL (pool);
@@ -559,7 +560,7 @@ get_intact_memory (GstBuffer *buffer)
 }
 
 static void
-cv_pool_reset_buffer (GstBufferPool *pool, GstBuffer *buffer)
+cvis_pool_reset_buffer (GstBufferPool *pool, GstBuffer *buffer)
 {
   GstCvisPool *self = GST_CVIS_POOL (pool);
   CvMemory *memory = get_intact_memory (buffer);
@@ -584,7 +585,7 @@ find_shelf (GstCvisPool *self, Slab *slab)
 }
 
 static void
-cv_pool_release_buffer (GstBufferPool *pool, GstBuffer *buffer)
+cvis_pool_release_buffer (GstBufferPool *pool, GstBuffer *buffer)
 {
   GstCvisPool *self = GST_CVIS_POOL (pool);
   CvMemory *memory = get_intact_memory (buffer);
@@ -605,7 +606,7 @@ cv_pool_release_buffer (GstBufferPool *pool, GstBuffer *buffer)
 }
 
 static gboolean
-cv_pool_start (GstBufferPool *pool)
+cvis_pool_start (GstBufferPool *pool)
 {
   GstCvisPool *self = GST_CVIS_POOL (pool);
   gboolean ok = TRUE;
@@ -619,7 +620,7 @@ cv_pool_start (GstBufferPool *pool)
 
 /* Called when every buffer has come back. */
 static gboolean
-cv_pool_stop (GstBufferPool *pool)
+cvis_pool_stop (GstBufferPool *pool)
 {
   GstCvisPool *self = GST_CVIS_POOL (pool);
 
@@ -632,7 +633,7 @@ cv_pool_stop (GstBufferPool *pool)
 }
 
 static void
-cv_pool_flush_start (GstBufferPool *pool)
+cvis_pool_flush_start (GstBufferPool *pool)
 {
   GstCvisPool *self = GST_CVIS_POOL (pool);
 
@@ -642,7 +643,7 @@ cv_pool_flush_start (GstBufferPool *pool)
 }
 
 static void
-cv_pool_finalize (GObject *object)
+cvis_pool_finalize (GObject *object)
 {
   GstCvisPool *self = GST_CVIS_POOL (object);
 
@@ -659,15 +660,15 @@ gst_cvis_pool_class_init (GstCvisPoolClass *klass)
 {
   GstBufferPoolClass *pool_class = GST_BUFFER_POOL_CLASS (klass);
 
-  G_OBJECT_CLASS (klass)->finalize = cv_pool_finalize;
-  pool_class->get_options = cv_pool_get_options;
-  pool_class->set_config = cv_pool_set_config;
-  pool_class->start = cv_pool_start;
-  pool_class->stop = cv_pool_stop;
-  pool_class->acquire_buffer = cv_pool_acquire_buffer;
-  pool_class->reset_buffer = cv_pool_reset_buffer;
-  pool_class->release_buffer = cv_pool_release_buffer;
-  pool_class->flush_start = cv_pool_flush_start;
+  G_OBJECT_CLASS (klass)->finalize = cvis_pool_finalize;
+  pool_class->get_options = cvis_pool_get_options;
+  pool_class->set_config = cvis_pool_set_config;
+  pool_class->start = cvis_pool_start;
+  pool_class->stop = cvis_pool_stop;
+  pool_class->acquire_buffer = cvis_pool_acquire_buffer;
+  pool_class->reset_buffer = cvis_pool_reset_buffer;
+  pool_class->release_buffer = cvis_pool_release_buffer;
+  pool_class->flush_start = cvis_pool_flush_start;
 }
 
 static void
