@@ -193,7 +193,7 @@ take_message (const GstStructure *s, gpointer data)
   gdouble cost, position;
   guint number;
 
-  if (!gst_structure_has_name (s, "cudavision-bundle-iteration")
+  if (!gst_structure_has_name (s, "cudabundleadjust-iteration")
       || !gst_structure_get_double (s, "cost", &cost)
       || !gst_structure_get_uint (s, "number", &number))
     return;

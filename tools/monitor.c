@@ -259,7 +259,7 @@ show_status (const GstStructure *s, gpointer data)
   const Monitoring *self = data;
 
   if (!self->live || self->common->quiet || self->common->json
-      || !gst_structure_has_name (s, "cudapbfmonitor"))
+      || !gst_structure_has_name (s, "cudapbfmonitor-stats"))
     return;
   g_printerr ("%s%.0f frames/s, %" G_GUINT64_FORMAT
               " frames lost, latency 50 %%: %.0f us, 99 %%: %.0f us%s",

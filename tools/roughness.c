@@ -219,7 +219,7 @@ check_writes (gboolean many, GError **error)
 /**
  * Surface: a file and what was found
  * @known: components with parameters: 1 << CvisSurfacePart
- * @filter: (nullable): the message surface-filter
+ * @filter: (nullable): the message cudalwtfilter-filter
  * @rows: (nullable): text of surfaceparamenc, with a header row
  * @pictures: (nullable): for the report, last samples by name
  */
@@ -277,9 +277,10 @@ take_message (const GstStructure *s, gpointer data)
 {
   Surface *surface = data;
 
-  if (gst_structure_has_name (s, "surface-parameters"))
+  if (gst_structure_has_name (s, "cudalwtfilter-parameters"))
     take_parameters (surface, s);
-  else if (gst_structure_has_name (s, "surface-filter") && !surface->filter)
+  else if (gst_structure_has_name (s, "cudalwtfilter-filter")
+           && !surface->filter)
     surface->filter = gst_structure_copy (s);
 }
 

@@ -142,12 +142,12 @@ post_adjust_error (GstCudaBundleAdjust *self, const gchar *what, GError *error)
 static GstStructure *
 describe_iteration (const BundleIteration *iteration)
 {
-  return gst_structure_new ("cudavision-bundle-iteration", "number",
-      G_TYPE_UINT, iteration->number, "accepted", G_TYPE_BOOLEAN,
-      iteration->accepted, "cost", G_TYPE_DOUBLE, iteration->cost, "rho",
-      G_TYPE_DOUBLE, iteration->rho, "radius", G_TYPE_DOUBLE, iteration->radius,
-      "gradient", G_TYPE_DOUBLE, iteration->gradient, "pcg-iterations",
-      G_TYPE_UINT, iteration->pcg_iterations, "milliseconds", G_TYPE_DOUBLE,
+  return gst_structure_new ("cudabundleadjust-iteration", "number", G_TYPE_UINT,
+      iteration->number, "accepted", G_TYPE_BOOLEAN, iteration->accepted,
+      "cost", G_TYPE_DOUBLE, iteration->cost, "rho", G_TYPE_DOUBLE,
+      iteration->rho, "radius", G_TYPE_DOUBLE, iteration->radius, "gradient",
+      G_TYPE_DOUBLE, iteration->gradient, "pcg-iterations", G_TYPE_UINT,
+      iteration->pcg_iterations, "milliseconds", G_TYPE_DOUBLE,
       iteration->seconds * 1e3, NULL);
 }
 

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 #include "gstcvisbackend.h"
+#include "gstcvismessage.h"
 #include "gstcvissettings.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_cvis_backend_debug);
@@ -128,12 +129,13 @@ gst_cvis_backend_start (
   GST_OBJECT_UNLOCK (element);
 
   if (why_not != NULL) {
+    GstStructure *s = gst_cvis_message_new (element, "backend");
+
     GST_INFO_OBJECT (element, "computing on the CPU: %s", why_not);
+    gst_structure_set (s, "backend", G_TYPE_STRING, "cpu", "device-id",
+        G_TYPE_INT, -1, "reason", G_TYPE_STRING, why_not, NULL);
     gst_element_post_message (
-        element, gst_message_new_element (GST_OBJECT (element),
-                     gst_structure_new ("cudavision-backend", "backend",
-                         G_TYPE_STRING, "cpu", "device-id", G_TYPE_INT, -1,
-                         "reason", G_TYPE_STRING, why_not, NULL)));
+        element, gst_message_new_element (GST_OBJECT (element), s));
     g_free (why_not);
   } else if (active == CVIS_BACKEND_CUDA) {
     CvisDeviceInfo info = { "" };

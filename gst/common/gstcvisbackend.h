@@ -38,7 +38,7 @@ gboolean gst_cvis_backend_get_property (
     GstCvisBackend *backend, GObject *object, GValue *value, GParamSpec *pspec);
 
 /* Chooses the backend; called from READY to PAUSED. If "auto" falls back to the
- * CPU, it logs that (INFO) and posts the element message "cudavision-backend" with
+ * CPU, it logs that (INFO) and posts the element message "ELEMENT-backend" with
  * the fields backend, device-id and reason; if "cuda" is not available it posts
  * GST_ELEMENT_ERROR (RESOURCE, NOT_FOUND) with CUDA's error text.
  * @context: (out): a new reference for CUDA, else %NULL

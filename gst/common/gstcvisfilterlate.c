@@ -7,6 +7,8 @@
  * were late, an element message is posted and the reported latency grows. */
 #include "gstcvisfilter-private.h"
 
+#include "gstcvismessage.h"
+
 #define WINDOW GST_SECOND
 #define MOST_EXTRA GST_SECOND
 
@@ -47,15 +49,14 @@ static void
 post_behind (GstCvisFilter *filter, GstClockTime now, GstClockTime lateness)
 {
   GstCvisLateness *l = &filter->priv->lateness;
+  GstStructure *s = gst_cvis_message_new (GST_ELEMENT (filter), "behind");
 
-  gst_element_post_message (GST_ELEMENT (filter),
-      gst_message_new_element (GST_OBJECT (filter),
-          gst_structure_new ("cudavision-behind", "behind", G_TYPE_BOOLEAN,
-              l->behind, "frames", G_TYPE_UINT64, l->frames, "late-frames",
-              G_TYPE_UINT64, l->late, "lateness", G_TYPE_UINT64, lateness,
-              "frames-per-second", G_TYPE_DOUBLE,
-              (gdouble) l->frames * GST_SECOND / (gdouble) (now - l->begin),
-              NULL)));
+  gst_structure_set (s, "behind", G_TYPE_BOOLEAN, l->behind, "frames",
+      G_TYPE_UINT64, l->frames, "late-frames", G_TYPE_UINT64, l->late,
+      "lateness", G_TYPE_UINT64, lateness, "frames-per-second", G_TYPE_DOUBLE,
+      (gdouble) l->frames * GST_SECOND / (gdouble) (now - l->begin), NULL);
+  gst_element_post_message (
+      GST_ELEMENT (filter), gst_message_new_element (GST_OBJECT (filter), s));
 }
 
 /* With more latency sinks wait longer: frames late by up to that much are shown in

@@ -59,7 +59,8 @@ post_parameters (
         || (self->posted[i] != 0 && now - self->posted[i] < interval))
       continue;
     self->posted[i] = now;
-    s = new_report (self, frame, (CvisSurfacePart) i, "surface-parameters");
+    s = new_report (
+        self, frame, (CvisSurfacePart) i, "cudalwtfilter-parameters");
     gst_lwt_parameters_to_structure (&frame->job.parameters[i], s);
     post (self, s);
   }
@@ -78,7 +79,7 @@ check_limits (GstCudaLwtFilter *self, const GstLwtFrame *frame, gdouble lower,
       || (lower <= 0.0 && upper >= G_MAXDOUBLE)
       || (p->n > 0 && p->sa >= lower && p->sa <= upper))
     return FALSE;
-  s = new_report (self, frame, self->part, "surface-limit");
+  s = new_report (self, frame, self->part, "cudalwtfilter-limit");
   gst_structure_set (s, "n", G_TYPE_UINT64, p->n, "sa", G_TYPE_DOUBLE, p->sa,
       "sa-lower-limit", G_TYPE_DOUBLE, lower, "sa-upper-limit", G_TYPE_DOUBLE,
       upper, NULL);

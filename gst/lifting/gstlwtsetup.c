@@ -445,7 +445,7 @@ post_filter (GstCudaLwtFilter *self)
           c, axis, spacing[axis], &s[axis], &l[axis], &f[axis]);
   gst_element_post_message (GST_ELEMENT (self),
       gst_message_new_element (GST_OBJECT (self),
-          gst_structure_new ("surface-filter", "operation", G_TYPE_STRING,
+          gst_structure_new ("cudalwtfilter-filter", "operation", G_TYPE_STRING,
               gst_lwt_operation_name (c->operation), "wavelet", G_TYPE_STRING,
               self->wavelet_text, "noise-gain", G_TYPE_DOUBLE,
               self->wavelet->noise_gain, "boundary", G_TYPE_STRING,
@@ -489,8 +489,8 @@ gst_lwt_announce_kernels (GstCudaLwtFilter *self)
   GST_INFO_OBJECT (self, "CUDA kernels: %s", kernels);
   gst_element_post_message (
       GST_ELEMENT (self), gst_message_new_element (GST_OBJECT (self),
-                              gst_structure_new ("surface-kernels", "kernels",
-                                  G_TYPE_STRING, kernels, NULL)));
+                              gst_structure_new ("cudalwtfilter-kernels",
+                                  "kernels", G_TYPE_STRING, kernels, NULL)));
 }
 
 GstFlowReturn

@@ -272,11 +272,11 @@ gst_pbf_stats_take_recent (GstPbfStats *stats, guint64 interval,
   if (!first && stats->end - stats->recent_start < interval)
     return NULL;
 
-  s = counts_to_structure ("cudapbfmonitor", &stats->recent);
-  gst_structure_set (s, "timestamp", G_TYPE_UINT64, stats->timestamp,
-      "running-time", G_TYPE_UINT64,
-      gst_cvis_running_time (segment, stats->timestamp), "mp-area",
-      G_TYPE_DOUBLE, mean (stats->raw_sum[CVIS_PBF_MP_AREA], stats->entered, 1),
+  s = counts_to_structure ("cudapbfmonitor-stats", &stats->recent);
+  gst_structure_set (s, "pts", G_TYPE_UINT64, stats->timestamp, "running-time",
+      G_TYPE_UINT64, gst_cvis_running_time (segment, stats->timestamp),
+      "mp-area", G_TYPE_DOUBLE,
+      mean (stats->raw_sum[CVIS_PBF_MP_AREA], stats->entered, 1),
       "spatter-area", G_TYPE_DOUBLE,
       mean (stats->raw_sum[CVIS_PBF_SPATTER_AREA], stats->entered, 1),
       "spatter-count", G_TYPE_DOUBLE,

@@ -69,7 +69,7 @@ post_scene_cut (
   gst_element_post_message (GST_ELEMENT (self),
       gst_message_new_element (GST_OBJECT (self),
           gst_structure_new ("cudamotionest-scene-cut", "frame", G_TYPE_UINT64,
-              frame->number, "timestamp", G_TYPE_UINT64, pts, "stream-time",
+              frame->number, "pts", G_TYPE_UINT64, pts, "stream-time",
               G_TYPE_UINT64, gst_cvis_stream_time (&self->filter.segment, pts),
               "running-time", G_TYPE_UINT64,
               gst_cvis_running_time (&self->filter.segment, pts), "scene-score",

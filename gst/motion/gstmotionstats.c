@@ -134,9 +134,9 @@ gst_motion_stats_take_recent (
 
   if (!first && stats->end - stats->recent_start < interval)
     return NULL;
-  s = to_structure ("cudamotionest", &stats->recent,
+  s = to_structure ("cudamotionest-stats", &stats->recent,
       stats->end - (first ? stats->start : stats->recent_start));
-  gst_structure_set (s, "timestamp", G_TYPE_UINT64, stats->pts, "running-time",
+  gst_structure_set (s, "pts", G_TYPE_UINT64, stats->pts, "running-time",
       G_TYPE_UINT64, gst_cvis_running_time (segment, stats->pts), NULL);
   stats->recent_start = stats->end;
   stats->recent = (GstMotionCounts){ 0 };

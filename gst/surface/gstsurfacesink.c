@@ -96,7 +96,7 @@ static const GstCvisSetting settings_table[] = {
       "Number of files to keep: the oldest is deleted when there are more; 0: "
       "all",
       GST_CVIS_SETTING_UINT, FIELD (max_files), FALSE, 0, G_MAXINT },
-  { "post-messages", "Post an element message surface-file for each file",
+  { "post-messages", "Post an element message surfacesink-file for each file",
       GST_CVIS_SETTING_BOOLEAN, FIELD (post_messages), TRUE },
   { "compression-level",
       "Effort to make X3P files smaller: 0 (none), 1 (fast) to 9 (small)",
@@ -412,8 +412,8 @@ post_message (
 
   gst_element_post_message (GST_ELEMENT (self),
       gst_message_new_element (GST_OBJECT (self),
-          gst_structure_new ("surface-file", "filename", G_TYPE_STRING, name,
-              "index", G_TYPE_INT, (gint) index, "timestamp", G_TYPE_UINT64,
+          gst_structure_new ("surfacesink-file", "filename", G_TYPE_STRING,
+              name, "index", G_TYPE_INT, (gint) index, "pts", G_TYPE_UINT64,
               time, "stream-time", G_TYPE_UINT64,
               gst_cvis_stream_time (segment, time), "running-time",
               G_TYPE_UINT64, gst_cvis_running_time (segment, time), "duration",

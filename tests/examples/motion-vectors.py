@@ -19,7 +19,7 @@ from gi.repository import Gst, GstCudaVision
 
 PIPELINE = ("videotestsrc pattern=ball num-buffers=30 ! "
             "video/x-raw,format=I420,width=320,height=240 ! "
-            "cudamotionest tie=short ! appsink name=sink sync=false")
+            "cudamotionest ! appsink name=sink sync=false")
 
 
 def get_motion(buffer):

@@ -72,7 +72,7 @@ run (Watch *watch, GstElement *pipeline)
         GST_MESSAGE_ERROR | GST_MESSAGE_EOS | GST_MESSAGE_ELEMENT);
     GError *error = NULL;
 
-    if (gst_message_has_name (message, "surface-limit")) {
+    if (gst_message_has_name (message, "cudalwtfilter-limit")) {
       on_limit (watch, gst_message_get_structure (message));
     } else if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR) {
       gst_message_parse_error (message, &error, NULL);

@@ -56,7 +56,7 @@ wait_for_frames (Output *output, guint n, const gchar *line)
   return frames;
 }
 
-/* Text of the next surface-kernels message. */
+/* Text of the next message of kernels. */
 static gchar *
 wait_for_message (GstBus *bus, const gchar *line)
 {
@@ -71,7 +71,7 @@ wait_for_message (GstBus *bus, const gchar *line)
     if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR)
       g_error ("%s: error", line);
     structure = gst_message_get_structure (message);
-    if (gst_structure_has_name (structure, "surface-kernels"))
+    if (gst_structure_has_name (structure, "cudalwtfilter-kernels"))
       text = g_strdup (gst_structure_get_string (structure, "kernels"));
     gst_message_unref (message);
     if (text != NULL)

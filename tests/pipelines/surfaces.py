@@ -157,7 +157,7 @@ def check_parameters(data, folder, backend):
                             "roughness-levels=3 levels=5 f-operation=plane",
                             folder, backend)
         seen = 0
-        for message in re.findall(r"surface-parameters, (.*?);", said):
+        for message in re.findall(r"cudalwtfilter-parameters, (.*?);", said):
             fields = dict(re.findall(r"([a-z-]+)=\([a-z0-9]+\)([^,;]+)", message))
             part = fields["output"].strip('"')
             want = parameters(parts[PARTS.index(part)].astype(np.float64), dx, dy)

@@ -60,7 +60,7 @@ run_line (const gchar *line, GByteArray *end, GByteArray *cloud,
       gst_message_parse_error (message, &error, NULL);
     fail_unless (error == NULL, "%s", error ? error->message : "");
     if (iterations != NULL
-        && gst_message_has_name (message, "cudavision-bundle-iteration"))
+        && gst_message_has_name (message, "cudabundleadjust-iteration"))
       ++*iterations;
     if (progress != NULL && GST_MESSAGE_TYPE (message) == GST_MESSAGE_PROGRESS)
       ++*progress;
@@ -625,7 +625,7 @@ wait_for_iteration (GstBus *bus)
         bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_ELEMENT | GST_MESSAGE_ERROR);
 
     fail_unless (GST_MESSAGE_TYPE (message) != GST_MESSAGE_ERROR);
-    seen = gst_message_has_name (message, "cudavision-bundle-iteration");
+    seen = gst_message_has_name (message, "cudabundleadjust-iteration");
     gst_message_unref (message);
   }
 }

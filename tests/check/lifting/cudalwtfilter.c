@@ -1246,7 +1246,7 @@ GST_START_TEST (test_meta)
   fail_unless_equals_uint64 (GST_BUFFER_OFFSET (buffer), 7);
   check_src_caps (rig.h, "other/tensors,surface-dx=1e-6,surface-dy=4e-6");
 
-  message = pop_message (&rig, "surface-filter");
+  message = pop_message (&rig, "cudalwtfilter-filter");
   fail_unless (message != NULL);
   fail_unless_equals_string (
       gst_structure_get_string (message, "wavelet"), "db4");
@@ -1260,7 +1260,7 @@ GST_START_TEST (test_meta)
   /* once for these caps, whatever follows */
   push_frames (&rig, KIND_F32, 1, 1);
   gst_buffer_unref (gst_harness_pull (rig.h));
-  fail_unless (pop_message (&rig, "surface-filter") == NULL);
+  fail_unless (pop_message (&rig, "cudalwtfilter-filter") == NULL);
   g_object_get (rig.element, "stats", &s, NULL);
   fail_unless (gst_structure_has_field (s, "roughness"));
   gst_structure_free (s);
@@ -1333,7 +1333,7 @@ GST_START_TEST (test_parameters)
     expected_clear (&e);
     g_free (data);
   }
-  while ((s = pop_message (&rig, "surface-parameters")) != NULL) {
+  while ((s = pop_message (&rig, "cudalwtfilter-parameters")) != NULL) {
     const gboolean form =
         strcmp (gst_structure_get_string (s, "output"), "form") == 0;
     guint64 frame, pts;
@@ -1448,7 +1448,7 @@ GST_START_TEST (test_output_none)
     expected_clear (&e);
     g_free (data);
   }
-  while ((s = pop_message (&rig, "surface-parameters")) != NULL) {
+  while ((s = pop_message (&rig, "cudalwtfilter-parameters")) != NULL) {
     n_messages++;
     gst_structure_free (s);
   }
@@ -1478,7 +1478,7 @@ GST_START_TEST (test_output_none_beside)
   buffer = gst_harness_pull (rig.sides[3]);
   fail_unless (gst_cvis_buffer_get_surface_meta (buffer)->has_parameters);
   gst_buffer_unref (buffer);
-  fail_unless (pop_message (&rig, "surface-parameters") == NULL);
+  fail_unless (pop_message (&rig, "cudalwtfilter-parameters") == NULL);
   rig_free (&rig);
 
   rig = rig_new_playing ("operation=forward output=none", FALSE, KIND_F32);
@@ -1515,19 +1515,19 @@ GST_START_TEST (test_limits)
     fail_unless (gst_cvis_buffer_get_surface_meta (buffer)->has_parameters);
     gst_buffer_unref (buffer);
   }
-  s = pop_message (&rig, "surface-limit");
+  s = pop_message (&rig, "cudalwtfilter-limit");
   fail_unless (s != NULL && get_double (s, "sa") > 1e-5);
   fail_unless (get_double (s, "sa-upper-limit") == 1e-5);
   fail_unless (gst_structure_get_uint64 (s, "frame", &frame) && frame == 2);
   gst_structure_free (s);
-  fail_unless (pop_message (&rig, "surface-limit") == NULL);
+  fail_unless (pop_message (&rig, "cudalwtfilter-limit") == NULL);
   fail_unless_equals_uint64 (rig_stat (&rig, "outside"), 1);
 
   /* also below the lower limit */
   g_object_set (rig.element, "sa-lower-limit", 1.0, NULL);
   push_frames (&rig, KIND_F32, 5, 1);
   gst_buffer_unref (gst_harness_pull (rig.h));
-  s = pop_message (&rig, "surface-limit");
+  s = pop_message (&rig, "cudalwtfilter-limit");
   fail_unless (s != NULL && get_double (s, "sa-lower-limit") == 1.0);
   gst_structure_free (s);
   rig_free (&rig);
@@ -1556,7 +1556,7 @@ GST_START_TEST (test_limits_of_nothing)
         GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_MARKER) ? 1 : 0,
         limited);
     gst_buffer_unref (buffer);
-    s = pop_message (&rig, "surface-limit");
+    s = pop_message (&rig, "cudalwtfilter-limit");
     fail_unless ((s != NULL) == (limited != 0));
     if (s != NULL) {
       fail_unless (gst_structure_get_uint64 (s, "n", &n) && n == 0);
@@ -1605,7 +1605,7 @@ GST_START_TEST (test_renegotiation)
   for (guint i = 0; i < 7; i++)
     gst_buffer_unref (gst_harness_pull (rig.sides[1]));
   check_src_caps (rig.sides[1], "video/x-raw,width=31");
-  while ((s = pop_message (&rig, "surface-filter")) != NULL) {
+  while ((s = pop_message (&rig, "cudalwtfilter-filter")) != NULL) {
     gst_structure_free (s);
     n++;
   }
@@ -1703,7 +1703,7 @@ GST_START_TEST (test_streams)
   push_frames (&rig, KIND_F32, 1, 1);
   pull_times (&rig, 0, 2);
   for (guint i = 0; i < G_N_ELEMENTS (numbers); i++) {
-    GstStructure *s = pop_message (&rig, "surface-parameters");
+    GstStructure *s = pop_message (&rig, "cudalwtfilter-parameters");
     guint64 frame;
 
     fail_unless (gst_structure_get_uint64 (s, "frame", &frame));

@@ -899,7 +899,7 @@ GST_START_TEST (test_message)
   pull_all (&rig, frames, 64);
   while ((message = gst_bus_pop_filtered (rig.bus, GST_MESSAGE_ELEMENT))) {
     const GstStructure *s = gst_message_get_structure (message);
-    if (gst_structure_has_name (s, "cudapbfmonitor")) {
+    if (gst_structure_has_name (s, "cudapbfmonitor-stats")) {
       n++;
       for (guint k = 0; k < G_N_ELEMENTS (counted); k++)
         fail_unless (

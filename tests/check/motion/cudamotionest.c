@@ -1001,8 +1001,8 @@ GST_START_TEST (test_scene_cut)
   message = pop_message (&rig, "cudamotionest-scene-cut");
   fail_unless (message != NULL);
   fail_unless (gst_structure_get (message, "frame", G_TYPE_UINT64, &number,
-      "timestamp", G_TYPE_UINT64, &time, "novelty", G_TYPE_DOUBLE, &score,
-      "key-unit", G_TYPE_BOOLEAN, &key_unit, NULL));
+      "pts", G_TYPE_UINT64, &time, "novelty", G_TYPE_DOUBLE, &score, "key-unit",
+      G_TYPE_BOOLEAN, &key_unit, NULL));
   fail_unless_equals_uint64 (number, 5);
   fail_unless_equals_uint64 (time, 5 * MOTION_CLIP_FRAME_NS);
   fail_unless (score > 0.5 && key_unit);
@@ -1293,11 +1293,11 @@ GST_START_TEST (test_behind)
   /* one late frame of two is tolerated */
   push_at (&rig, clip, clock, 0, 0, 0);
   push_at (&rig, clip, clock, 1, 10 * GST_SECOND, 40 * GST_MSECOND);
-  fail_unless (pop_message (&rig, "cudavision-behind") == NULL);
+  fail_unless (pop_message (&rig, "cudamotionest-behind") == NULL);
   /* two of two are not */
   push_at (&rig, clip, clock, 2, 11 * GST_SECOND, 80 * GST_MSECOND);
   push_at (&rig, clip, clock, 3, 12 * GST_SECOND, 120 * GST_MSECOND);
-  s = pop_message (&rig, "cudavision-behind");
+  s = pop_message (&rig, "cudamotionest-behind");
   fail_unless (s != NULL);
   fail_unless (
       gst_structure_get (s, "behind", G_TYPE_BOOLEAN, &behind, "late-frames",
@@ -1313,7 +1313,7 @@ GST_START_TEST (test_behind)
   /* back in time */
   push_at (&rig, clip, clock, 4, 13 * GST_SECOND, 12 * GST_SECOND);
   push_at (&rig, clip, clock, 5, 14 * GST_SECOND, 14 * GST_SECOND);
-  s = pop_message (&rig, "cudavision-behind");
+  s = pop_message (&rig, "cudamotionest-behind");
   fail_unless (s != NULL && gst_structure_get_boolean (s, "behind", &behind));
   fail_unless (!behind);
   gst_structure_free (s);
@@ -1356,13 +1356,13 @@ GST_START_TEST (test_message)
   push_frames (&rig, clip, 0, 6);
   push_eos (&rig);
   pull_all (&rig, clip, 0, 6, 0);
-  message = pop_message (&rig, "cudamotionest");
+  message = pop_message (&rig, "cudamotionest-stats");
   fail_unless (message != NULL);
   fail_unless (gst_structure_get_uint64 (message, "frames", &frames));
   fail_unless_equals_uint64 (frames, 1);
   fail_unless (gst_structure_has_field (message, "running-time"));
   gst_structure_free (message);
-  fail_unless (pop_message (&rig, "cudamotionest") == NULL);
+  fail_unless (pop_message (&rig, "cudamotionest-stats") == NULL);
 
   g_object_get (rig.element, "stats", &message, NULL);
   fail_unless (

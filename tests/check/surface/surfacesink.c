@@ -233,7 +233,7 @@ GST_START_TEST (test_messages)
   gst_harness_push (h, make_buffer (3, 2, 2, FALSE));
   message = gst_bus_pop_filtered (bus, GST_MESSAGE_ELEMENT);
   s = gst_message_get_structure (message);
-  fail_unless (gst_structure_has_name (s, "surface-file"));
+  fail_unless (gst_structure_has_name (s, "surfacesink-file"));
   fail_unless_equals_string (
       gst_structure_get_string (s, "filename"), expected);
   fail_unless (gst_structure_has_field_typed (s, "stream-time", G_TYPE_UINT64));
@@ -241,8 +241,8 @@ GST_START_TEST (test_messages)
     guint64 time;
     gint number;
 
-    gst_structure_get (s, "index", G_TYPE_INT, &number, "timestamp",
-        G_TYPE_UINT64, &time, NULL);
+    gst_structure_get (
+        s, "index", G_TYPE_INT, &number, "pts", G_TYPE_UINT64, &time, NULL);
     fail_unless_equals_int (number, 7);
     fail_unless_equals_uint64 (time, 80 * GST_MSECOND);
   }
