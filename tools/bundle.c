@@ -268,38 +268,13 @@ adjust_model (Adjustment *self, GError **error)
 
 /* --- results --------------------------------------------------------------- */
 
-static gdouble
-get_cost (const Adjustment *self, const gchar *name)
-{
-  gdouble value = NAN;
-
-  if (self->stats != NULL)
-    gst_structure_get_double (self->stats, name, &value);
-  return value;
-}
-
-static guint64
-get_bundle_count (const Adjustment *self, const gchar *name)
-{
-  const GValue *value =
-      self->stats != NULL ? gst_structure_get_value (self->stats, name) : NULL;
-  GValue number = G_VALUE_INIT;
-  guint64 count = 0;
-
-  g_value_init (&number, G_TYPE_UINT64);
-  if (value != NULL && g_value_transform (value, &number))
-    count = g_value_get_uint64 (&number);
-  g_value_unset (&number);
-  return count;
-}
-
 /* Root mean square of the reprojection errors: the cost is half their sum of
  * squares, both coordinates counted. */
 static gdouble
 rms_error (const Adjustment *self, const gchar *cost)
 {
-  return sqrt (2 * get_cost (self, cost)
-               / MAX (get_bundle_count (self, "observations"), 1));
+  return sqrt (2 * structure_get_double (self->stats, cost)
+               / MAX (structure_get_count (self->stats, "observations"), 1));
 }
 
 static const gchar *
@@ -317,17 +292,20 @@ print_result (const Adjustment *self)
 {
   g_print ("%s: %" G_GUINT64_FORMAT " cameras, %" G_GUINT64_FORMAT
            " points, %" G_GUINT64_FORMAT " observations\n\n",
-      self->name, get_bundle_count (self, "cameras"),
-      get_bundle_count (self, "points"),
-      get_bundle_count (self, "observations"));
+      self->name, structure_get_count (self->stats, "cameras"),
+      structure_get_count (self->stats, "points"),
+      structure_get_count (self->stats, "observations"));
   g_print ("            cost            RMS error, pixels\n");
-  g_print ("before  %12.6g            %8.4f\n", get_cost (self, "initial-cost"),
+  g_print ("before  %12.6g            %8.4f\n",
+      structure_get_double (self->stats, "initial-cost"),
       rms_error (self, "initial-cost"));
-  g_print ("after   %12.6g            %8.4f\n\n", get_cost (self, "final-cost"),
+  g_print ("after   %12.6g            %8.4f\n\n",
+      structure_get_double (self->stats, "final-cost"),
       rms_error (self, "final-cost"));
   g_print ("%" G_GUINT64_FORMAT " iterations in %.3f s, stopped by %s, %s\n",
-      get_bundle_count (self, "iterations"), get_cost (self, "seconds"),
-      get_stop (self), self->backend);
+      structure_get_count (self->stats, "iterations"),
+      structure_get_double (self->stats, "seconds"), get_stop (self),
+      self->backend);
 }
 
 static void
@@ -338,14 +316,19 @@ print_bundle_json (const Adjustment *self)
   json_builder_begin_object (json);
   json_add_string (json, "version", PACKAGE_VERSION);
   json_add_string (json, "file", self->name);
-  json_add_int (json, "cameras", get_bundle_count (self, "cameras"));
-  json_add_int (json, "points", get_bundle_count (self, "points"));
-  json_add_int (json, "observations", get_bundle_count (self, "observations"));
-  json_add_double (json, "initial-cost", get_cost (self, "initial-cost"));
-  json_add_double (json, "final-cost", get_cost (self, "final-cost"));
-  json_add_int (json, "iterations", get_bundle_count (self, "iterations"));
+  json_add_int (json, "cameras", structure_get_count (self->stats, "cameras"));
+  json_add_int (json, "points", structure_get_count (self->stats, "points"));
+  json_add_int (
+      json, "observations", structure_get_count (self->stats, "observations"));
+  json_add_double (
+      json, "initial-cost", structure_get_double (self->stats, "initial-cost"));
+  json_add_double (
+      json, "final-cost", structure_get_double (self->stats, "final-cost"));
+  json_add_int (
+      json, "iterations", structure_get_count (self->stats, "iterations"));
   json_add_string (json, "stop", get_stop (self));
-  json_add_double (json, "seconds", get_cost (self, "seconds"));
+  json_add_double (
+      json, "seconds", structure_get_double (self->stats, "seconds"));
   json_add_string (json, "backend", self->backend);
   json_builder_end_object (json);
   json_print (json);
@@ -360,7 +343,8 @@ add_table (const Adjustment *self, Report *report)
 
   report_begin_table (report, head);
   for (guint i = 0; i < 2; i++) {
-    gchar *cost = g_strdup_printf ("%.6g", get_cost (self, names[i]));
+    gchar *cost =
+        g_strdup_printf ("%.6g", structure_get_double (self->stats, names[i]));
     gchar *rms = g_strdup_printf ("%.4f", rms_error (self, names[i]));
 
     report_add_row (
@@ -398,10 +382,11 @@ write_bundle_report (const Adjustment *self, GError **error)
       "%" G_GUINT64_FORMAT " cameras, %" G_GUINT64_FORMAT
       " points, %" G_GUINT64_FORMAT " observations. %" G_GUINT64_FORMAT
       " iterations in %.3f s; stopped by %s.",
-      get_bundle_count (self, "cameras"), get_bundle_count (self, "points"),
-      get_bundle_count (self, "observations"),
-      get_bundle_count (self, "iterations"), get_cost (self, "seconds"),
-      get_stop (self));
+      structure_get_count (self->stats, "cameras"),
+      structure_get_count (self->stats, "points"),
+      structure_get_count (self->stats, "observations"),
+      structure_get_count (self->stats, "iterations"),
+      structure_get_double (self->stats, "seconds"), get_stop (self));
   add_table (self, report);
   report_add_picture (report, self->picture,
       "The adjusted model. The colour of a point is its mean reprojection "

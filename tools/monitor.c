@@ -232,26 +232,6 @@ connect_summary (GstElement *pipeline, gpointer data)
   gst_object_unref (sink);
 }
 
-static guint64
-get_monitor_count (const GstStructure *s, const gchar *name)
-{
-  guint64 value = 0;
-
-  if (s != NULL)
-    gst_structure_get_uint64 (s, name, &value);
-  return value;
-}
-
-static gdouble
-get_monitor_double (const GstStructure *s, const gchar *name)
-{
-  gdouble value = NAN;
-
-  if (s != NULL)
-    gst_structure_get_double (s, name, &value);
-  return value;
-}
-
 /* The status line of a camera, about once a second */
 static void
 show_status (const GstStructure *s, gpointer data)
@@ -264,9 +244,10 @@ show_status (const GstStructure *s, gpointer data)
   g_printerr ("%s%.0f frames/s, %" G_GUINT64_FORMAT
               " frames lost, latency 50 %%: %.0f us, 99 %%: %.0f us%s",
       isatty (STDERR_FILENO) ? "\r\033[K" : "",
-      get_monitor_double (s, "frames-per-second"),
-      get_monitor_count (s, "lost"), get_monitor_count (s, "latency-p50") / 1e3,
-      get_monitor_count (s, "latency-p99") / 1e3,
+      structure_get_double (s, "frames-per-second"),
+      structure_get_count (s, "lost"),
+      structure_get_count (s, "latency-p50") / 1e3,
+      structure_get_count (s, "latency-p99") / 1e3,
       isatty (STDERR_FILENO) ? "" : "\n");
 }
 
@@ -360,7 +341,7 @@ print_monitor_json (const Monitoring *self)
   json_add_int (json, "frames", self->summary->frames);
   json_add_double (json, "seconds", self->seconds);
   json_add_string (json, "backend", self->backend);
-  json_add_int (json, "lost", get_monitor_count (self->stats, "lost"));
+  json_add_int (json, "lost", structure_get_count (self->stats, "lost"));
   json_builder_set_member_name (json, "layers");
   json_builder_begin_array (json);
   for (guint i = 0; i < layers->len; i++) {
@@ -442,7 +423,7 @@ write_monitor_report (const Monitoring *self, GError **error)
       "%" G_GUINT64_FORMAT " frames, %" G_GUINT64_FORMAT
       " of them lost before they came. Analysed in %.2f s. Features are means "
       "over the frames with the laser on.",
-      self->summary->frames, get_monitor_count (self->stats, "lost"),
+      self->summary->frames, structure_get_count (self->stats, "lost"),
       self->seconds);
   add_layers (self, report);
   report_add_picture (report, self->picture,

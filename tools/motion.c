@@ -229,44 +229,24 @@ estimate_motion (Estimation *self, GError **error)
 
 /* --- results --------------------------------------------------------------- */
 
-static gdouble
-get_motion_double (const Estimation *self, const gchar *name)
-{
-  gdouble value = NAN;
-
-  if (self->stats != NULL)
-    gst_structure_get_double (self->stats, name, &value);
-  return value;
-}
-
-static guint64
-get_motion_count (const Estimation *self, const gchar *name)
-{
-  guint64 value = 0;
-
-  if (self->stats != NULL)
-    gst_structure_get_uint64 (self->stats, name, &value);
-  return value;
-}
-
 static void
 print_summary (const Estimation *self)
 {
   g_print ("%s: %" G_GUINT64_FORMAT " frames, %" G_GUINT64_FORMAT
            " scene cuts, %" G_GUINT64_FORMAT " repeated frames\n\n",
-      self->name, get_motion_count (self, "frames"),
-      get_motion_count (self, "scene-cuts"),
-      get_motion_count (self, "duplicates"));
+      self->name, structure_get_count (self->stats, "frames"),
+      structure_get_count (self->stats, "scene-cuts"),
+      structure_get_count (self->stats, "duplicates"));
   g_print ("mean length of the vectors    %8.2f pixels\n",
       motion_course_get_mean (self->course));
   g_print ("still blocks                  %8.1f %%\n",
-      100 * get_motion_double (self, "static-share"));
+      100 * structure_get_double (self->stats, "static-share"));
   g_print ("global motion                 %8.2f pixels a frame\n",
-      get_motion_double (self, "mean-global-motion"));
+      structure_get_double (self->stats, "mean-global-motion"));
   g_print ("PSNR of the prediction        %8.2f dB\n",
-      get_motion_double (self, "psnr"));
+      structure_get_double (self->stats, "psnr"));
   g_print ("\n%.2f s, %.1f frames/s, %s\n", self->seconds,
-      get_motion_count (self, "frames") / MAX (self->seconds, 1e-6),
+      structure_get_count (self->stats, "frames") / MAX (self->seconds, 1e-6),
       self->backend);
 }
 
@@ -278,16 +258,18 @@ print_motion_json (const Estimation *self)
   json_builder_begin_object (json);
   json_add_string (json, "version", PACKAGE_VERSION);
   json_add_string (json, "file", self->name);
-  json_add_int (json, "frames", get_motion_count (self, "frames"));
-  json_add_int (json, "scene-cuts", get_motion_count (self, "scene-cuts"));
-  json_add_int (json, "duplicates", get_motion_count (self, "duplicates"));
+  json_add_int (json, "frames", structure_get_count (self->stats, "frames"));
+  json_add_int (
+      json, "scene-cuts", structure_get_count (self->stats, "scene-cuts"));
+  json_add_int (
+      json, "duplicates", structure_get_count (self->stats, "duplicates"));
   json_add_double (
       json, "mean-length-px", motion_course_get_mean (self->course));
   json_add_double (
-      json, "static-share", get_motion_double (self, "static-share"));
+      json, "static-share", structure_get_double (self->stats, "static-share"));
   json_add_double (json, "mean-global-motion-px",
-      get_motion_double (self, "mean-global-motion"));
-  json_add_double (json, "psnr-db", get_motion_double (self, "psnr"));
+      structure_get_double (self->stats, "mean-global-motion"));
+  json_add_double (json, "psnr-db", structure_get_double (self->stats, "psnr"));
   json_add_double (json, "seconds", self->seconds);
   json_add_string (json, "backend", self->backend);
   json_builder_end_object (json);
@@ -304,11 +286,13 @@ add_summary (const Estimation *self, Report *report)
   } rows[] = {
     { "mean length of the vectors", "pixels",
         motion_course_get_mean (self->course) },
-    { "still blocks", "%", 100 * get_motion_double (self, "static-share") },
+    { "still blocks", "%",
+        100 * structure_get_double (self->stats, "static-share") },
     { "global motion", "pixels a frame",
-        get_motion_double (self, "mean-global-motion") },
-    { "PSNR of the prediction", "dB", get_motion_double (self, "psnr") },
-    { "scene cuts", "", get_motion_count (self, "scene-cuts") },
+        structure_get_double (self->stats, "mean-global-motion") },
+    { "PSNR of the prediction", "dB",
+        structure_get_double (self->stats, "psnr") },
+    { "scene cuts", "", structure_get_count (self->stats, "scene-cuts") },
   };
 
   report_begin_table (report, head);
@@ -331,8 +315,8 @@ write_motion_report (const Estimation *self, GError **error)
   report_add_paragraph (report,
       "%" G_GUINT64_FORMAT
       " frames in %.2f s: %.1f frames/s, decoding included.",
-      get_motion_count (self, "frames"), self->seconds,
-      get_motion_count (self, "frames") / MAX (self->seconds, 1e-6));
+      structure_get_count (self->stats, "frames"), self->seconds,
+      structure_get_count (self->stats, "frames") / MAX (self->seconds, 1e-6));
   add_summary (self, report);
   report_add_picture (report, self->picture,
       "The last frame: the hue is the direction of motion, the opacity its "

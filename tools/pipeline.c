@@ -179,6 +179,31 @@ element_get_nick (
   return nick;
 }
 
+guint64
+structure_get_count (const GstStructure *structure, const gchar *name)
+{
+  const GValue *value =
+      structure != NULL ? gst_structure_get_value (structure, name) : NULL;
+  GValue number = G_VALUE_INIT;
+  guint64 count = 0;
+
+  g_value_init (&number, G_TYPE_UINT64);
+  if (value != NULL && g_value_transform (value, &number))
+    count = g_value_get_uint64 (&number);
+  g_value_unset (&number);
+  return count;
+}
+
+gdouble
+structure_get_double (const GstStructure *structure, const gchar *name)
+{
+  gdouble value = NAN;
+
+  if (structure != NULL)
+    gst_structure_get_double (structure, name, &value);
+  return value;
+}
+
 /* --- packages -------------------------------------------------------------- */
 
 /* The Debian package that has the element; NULL if not known */

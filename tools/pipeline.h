@@ -77,6 +77,11 @@ gchar *element_get_text (GstElement *pipeline, const gchar *name);
 gchar *element_get_nick (
     GstElement *pipeline, const gchar *name, const gchar *property);
 
+/* A number of @structure (nullable), of any integer type; 0 without it. */
+guint64 structure_get_count (const GstStructure *structure, const gchar *name);
+/* NaN without it */
+gdouble structure_get_double (const GstStructure *structure, const gchar *name);
+
 /* The Debian package of a missing decoder or demuxer; @detail: the installer detail of
  * gstreamer-pbutils */
 const gchar *package_of_detail (const gchar *detail);

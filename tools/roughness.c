@@ -238,15 +238,6 @@ typedef struct {
   GError *error;
 } Surface;
 
-static gdouble
-get_roughness_double (const GstStructure *s, const gchar *name)
-{
-  gdouble value = 0;
-
-  gst_structure_get_double (s, name, &value);
-  return value;
-}
-
 static void
 take_parameters (Surface *surface, const GstStructure *s)
 {
@@ -260,15 +251,15 @@ take_parameters (Surface *surface, const GstStructure *s)
     surface->known |= 1u << i;
     gst_structure_get_uint64 (s, "n", &p->n);
     gst_structure_get_uint64 (s, "missing", &surface->missing);
-    p->sa = get_roughness_double (s, "sa");
-    p->sq = get_roughness_double (s, "sq");
-    p->sp = get_roughness_double (s, "sp");
-    p->sv = get_roughness_double (s, "sv");
-    p->sz = get_roughness_double (s, "sz");
-    p->ssk = get_roughness_double (s, "ssk");
-    p->sku = get_roughness_double (s, "sku");
-    p->sdr = get_roughness_double (s, "sdr");
-    p->sdq = get_roughness_double (s, "sdq");
+    p->sa = structure_get_double (s, "sa");
+    p->sq = structure_get_double (s, "sq");
+    p->sp = structure_get_double (s, "sp");
+    p->sv = structure_get_double (s, "sv");
+    p->sz = structure_get_double (s, "sz");
+    p->ssk = structure_get_double (s, "ssk");
+    p->sku = structure_get_double (s, "sku");
+    p->sdr = structure_get_double (s, "sdr");
+    p->sdq = structure_get_double (s, "sdq");
   }
 }
 
@@ -689,9 +680,9 @@ append_cutoff (
   gchar *field_x = g_strconcat (name, "-x", NULL);
   gchar *field_y = g_strconcat (name, "-y", NULL);
   gdouble x =
-      surface->filter ? get_roughness_double (surface->filter, field_x) : 0;
+      surface->filter ? structure_get_double (surface->filter, field_x) : 0;
   gdouble y =
-      surface->filter ? get_roughness_double (surface->filter, field_y) : 0;
+      surface->filter ? structure_get_double (surface->filter, field_y) : 0;
   gchar *asked = length_format (wanted);
   gchar *along_x = length_format (x), *along_y = length_format (y);
 
@@ -739,8 +730,8 @@ describe_points (const Surface *surface)
     return g_strdup ("");
   gst_structure_get_uint (surface->filter, "width", &width);
   gst_structure_get_uint (surface->filter, "height", &height);
-  dx = length_format (get_roughness_double (surface->filter, "dx"));
-  dy = length_format (get_roughness_double (surface->filter, "dy"));
+  dx = length_format (structure_get_double (surface->filter, "dx"));
+  dy = length_format (structure_get_double (surface->filter, "dy"));
   text = g_strdup_printf ("%u x %u points, spacing %s x %s, %" G_GUINT64_FORMAT
                           " missing (%.1f %%)",
       width, height, dx, dy, surface->missing,
@@ -761,7 +752,7 @@ format_row (const Surface *surface, const gchar *title,
 {
   const gdouble lengths[] = { p->sa, p->sq, p->sp, p->sv, p->sz };
   gboolean slopes = surface->filter != NULL
-                    && get_roughness_double (surface->filter, "dx") > 0;
+                    && structure_get_double (surface->filter, "dx") > 0;
   guint n = 0;
 
   cells[n++] = g_strdup (title);
@@ -846,15 +837,15 @@ add_surface (JsonBuilder *json, const Surface *surface)
       json, "error", surface->error != NULL ? surface->error->message : NULL);
   if (surface->filter != NULL) {
     json_add_double (
-        json, "dx_m", get_roughness_double (surface->filter, "dx"));
+        json, "dx_m", structure_get_double (surface->filter, "dx"));
     json_add_double (
-        json, "dy_m", get_roughness_double (surface->filter, "dy"));
+        json, "dy_m", structure_get_double (surface->filter, "dy"));
     json_add_double (json, "lambda_s_m",
-        get_roughness_double (surface->filter, "lambda-s-x"));
+        structure_get_double (surface->filter, "lambda-s-x"));
     json_add_double (json, "lambda_c_m",
-        get_roughness_double (surface->filter, "lambda-c-x"));
+        structure_get_double (surface->filter, "lambda-c-x"));
     json_add_double (json, "lambda_f_m",
-        get_roughness_double (surface->filter, "lambda-f-x"));
+        structure_get_double (surface->filter, "lambda-f-x"));
     json_add_double (json, "missing", surface->missing);
   }
   json_builder_set_member_name (json, "components");

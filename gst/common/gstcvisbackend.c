@@ -129,7 +129,7 @@ gst_cvis_backend_start (
   GST_OBJECT_UNLOCK (element);
 
   if (why_not != NULL) {
-    GstStructure *s = gst_cvis_message_new (element, "backend");
+    GstStructure *s = gst_cvis_message_structure (element, "backend");
 
     GST_INFO_OBJECT (element, "computing on the CPU: %s", why_not);
     gst_structure_set (s, "backend", G_TYPE_STRING, "cpu", "device-id",

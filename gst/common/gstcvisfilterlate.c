@@ -49,7 +49,7 @@ static void
 post_behind (GstCvisFilter *filter, GstClockTime now, GstClockTime lateness)
 {
   GstCvisLateness *l = &filter->priv->lateness;
-  GstStructure *s = gst_cvis_message_new (GST_ELEMENT (filter), "behind");
+  GstStructure *s = gst_cvis_message_structure (GST_ELEMENT (filter), "behind");
 
   gst_structure_set (s, "behind", G_TYPE_BOOLEAN, l->behind, "frames",
       G_TYPE_UINT64, l->frames, "late-frames", G_TYPE_UINT64, l->late,

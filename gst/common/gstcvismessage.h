@@ -11,7 +11,7 @@ G_BEGIN_DECLS
 
 /* Returns: (transfer full): an empty structure with the name ELEMENT-@what */
 static inline GstStructure *
-gst_cvis_message_new (GstElement *element, const gchar *what)
+gst_cvis_message_structure (GstElement *element, const gchar *what)
 {
   GstElementFactory *factory = gst_element_get_factory (element);
   gchar *name = g_strdup_printf ("%s-%s",
