@@ -368,7 +368,7 @@ prepare_cutoffs (Surface *surface, GError **error)
 
   if (options.unfiltered)
     return TRUE;
-  reader = surface_reader_open (surface->name, error);
+  reader = surface_reader_open_header (surface->name, error);
   if (reader == NULL)
     return FALSE;
   about = surface_reader_get_about (reader);
@@ -526,6 +526,7 @@ close_outputs (Surface *surface, gboolean ok, GError **error)
 static void
 unref_pipeline (gpointer pipeline)
 {
+  gst_element_set_state (pipeline, GST_STATE_NULL);
   gst_object_unref (pipeline);
 }
 

@@ -93,6 +93,9 @@ typedef struct _SurfaceReader SurfaceReader;
 
 /* Opens the regular file @name. Errors are those of surface_file_load(). */
 SurfaceReader *surface_reader_open (const gchar *name, GError **error);
+/* The same, for surface_reader_get_about() only: if the header gives the size, what
+ * follows it is not read, and may be damaged. */
+SurfaceReader *surface_reader_open_header (const gchar *name, GError **error);
 /* Opens a whole file in memory. @bytes: outlives the reader */
 SurfaceReader *surface_reader_new (GBytes *bytes, GError **error);
 void surface_reader_free (SurfaceReader *reader);

@@ -27,6 +27,7 @@ struct _SurfaceReader {
   SurfaceSource samples;
   SurfacePacked *packed; /* (nullable): source of the samples */
   const SurfaceFormat *format;
+  gboolean header_only;
 };
 
 /* --- bytes of a file --------------------------------------------------------- */
@@ -226,7 +227,9 @@ read_first_bytes (SurfaceReader *reader, const guint8 *head, gsize n_head,
     return FALSE;
   }
   reader->samples = reader->file;
-  return reader->layout.plain || read_image (reader, format, error);
+  if (reader->layout.plain || (reader->header_only && reader->about.width > 0))
+    return TRUE;
+  return read_image (reader, format, error);
 }
 
 static gboolean
@@ -272,11 +275,12 @@ surface_reader_new (GBytes *bytes, GError **error)
   return finish_opening (reader, error);
 }
 
-SurfaceReader *
-surface_reader_open (const gchar *name, GError **error)
+static SurfaceReader *
+open_file (const gchar *name, gboolean header_only, GError **error)
 {
   SurfaceReader *reader = g_new0 (SurfaceReader, 1);
 
+  reader->header_only = header_only;
   /* without O_NONBLOCK, opening a pipe without a writer would block */
   reader->file.fd = g_open (name, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);
   if (reader->file.fd < 0)
@@ -285,6 +289,18 @@ surface_reader_open (const gchar *name, GError **error)
     return finish_opening (reader, error);
   surface_reader_free (reader);
   return NULL;
+}
+
+SurfaceReader *
+surface_reader_open (const gchar *name, GError **error)
+{
+  return open_file (name, FALSE, error);
+}
+
+SurfaceReader *
+surface_reader_open_header (const gchar *name, GError **error)
+{
+  return open_file (name, TRUE, error);
 }
 
 void

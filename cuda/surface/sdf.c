@@ -318,17 +318,21 @@ gboolean
 surface_describe_sdf (const SurfaceSource *source, const guint8 *head,
     gsize n_head, SurfaceImage *about, SurfaceLayout *layout, GError **error)
 {
+  const gboolean binary = head[0] == 'b';
   Header header = { 0 };
   gsize at;
 
-  if (head[0] != 'b') /* text */
-    return TRUE;
-  at = read_binary_header (head, n_head, &header, error);
+  if (binary)
+    at = read_binary_header (head, n_head, &header, error);
+  else if (!read_text_start (source, &header, &at, error))
+    at = 0;
   about->width = header.width;
   about->height = header.height;
   about->dx = header.dx;
   about->dy = header.dy;
   about->date = header.date;
+  if (!binary)
+    return at != 0;
   surface_layout_init (layout, at, header.type, header.z_scale);
   set_missing (layout, head[1] == 'B');
   return at != 0 && surface_layout_check (layout, about, source->size, error);

@@ -585,11 +585,11 @@ describe_page (TIFF *tiff, const Memory *m, SurfaceImage *about,
 
   if (!read_layout (tiff, m->source->size, &page, error))
     return FALSE;
-  if (!is_one_block (tiff, &page, &at))
-    return TRUE;
   about->width = page.width;
   about->height = page.height;
   unit = read_about (tiff, about);
+  if (!is_one_block (tiff, &page, &at))
+    return TRUE;
   surface_layout_init (layout, at, page.type, about->no_z_unit ? 1 : unit);
   layout->big = TIFFIsBigEndian (tiff);
   note_pages (tiff, about);

@@ -1252,6 +1252,46 @@ test_reader (void)
   }
 }
 
+/* The header alone describes the file as the whole file does. */
+static void
+check_header (const SurfaceImage *image, SurfaceFileFormat format)
+{
+  gchar *name = g_build_filename (g_get_tmp_dir (), "surface-XXXXXX", NULL);
+  int fd = g_mkstemp (name);
+  GBytes *bytes = surface_file_write (image, format, NULL);
+  SurfaceReader *whole, *header;
+  const SurfaceImage *about, *wanted;
+
+  g_assert_cmpint (fd, >=, 0);
+  g_assert_true (g_file_set_contents (name, g_bytes_get_data (bytes, NULL),
+      (gssize) g_bytes_get_size (bytes), NULL));
+  whole = surface_reader_open (name, NULL);
+  header = surface_reader_open_header (name, NULL);
+  wanted = surface_reader_get_about (whole);
+  about = surface_reader_get_about (header);
+  g_assert_cmpuint (about->width, ==, wanted->width);
+  g_assert_cmpuint (about->height, ==, wanted->height);
+  g_assert_cmpfloat (about->dx, ==, wanted->dx);
+  g_assert_cmpfloat (about->dy, ==, wanted->dy);
+  surface_reader_free (whole);
+  surface_reader_free (header);
+  close (fd);
+  g_unlink (name);
+  g_bytes_unref (bytes);
+  g_free (name);
+}
+
+static void
+test_header (void)
+{
+  SurfaceImage *image = make_image (30, 21, FALSE);
+
+  for (guint i = SURFACE_FILE_X3P; i <= SURFACE_FILE_NPZ; i++)
+    if (surface_file_writable (i) && surface_file_supported (i))
+      check_header (image, i);
+  surface_image_free (image);
+}
+
 /* $CUDAVISION_CPU limits both tables of functions. */
 static void
 test_dispatch (void)
@@ -1306,5 +1346,6 @@ main (int argc, char **argv)
   g_test_add_func ("/surfacefile/refused-npy", test_refused_npy);
   g_test_add_func ("/surfacefile/refused-write", test_refused_write);
   g_test_add_func ("/surfacefile/reader", test_reader);
+  g_test_add_func ("/surfacefile/header", test_header);
   return g_test_run ();
 }
