@@ -170,6 +170,61 @@ describe_recording (const gchar *name, Description *to, GError **error)
 }
 
 static void
+take_hdf5_frames (GstElement *pipeline, gpointer data)
+{
+  Description *to = data;
+  GstElement *source = gst_bin_get_by_name (GST_BIN (pipeline), "source");
+  GstPad *pad = gst_element_get_static_pad (source, "src");
+  GstCaps *caps = gst_pad_get_current_caps (pad);
+  const GstStructure *s = gst_caps_get_structure (caps, 0);
+  gint64 duration = -1, frames = -1;
+  gint width = 0, height = 0, n = 0, d = 1;
+
+  if (gst_element_query_duration (source, GST_FORMAT_TIME, &duration))
+    gst_element_query_convert (
+        source, GST_FORMAT_TIME, duration, GST_FORMAT_DEFAULT, &frames);
+  gst_structure_get (s, "width", G_TYPE_INT, &width, "height", G_TYPE_INT,
+      &height, "framerate", GST_TYPE_FRACTION, &n, &d, NULL);
+  to->kind = "HDF5 recording";
+  g_string_append (to->text, "HDF5 recording, ");
+  if (frames >= 0) {
+    g_string_append_printf (
+        to->text, "%" G_GINT64_FORMAT " frames of ", frames);
+    json_add_int (to->json, "frames", frames);
+  }
+  g_string_append_printf (
+      to->text, "%d x %d pixels, %g frames/s", width, height, (gdouble) n / d);
+  json_add_int (to->json, "width", width);
+  json_add_int (to->json, "height", height);
+  json_add_double (to->json, "frames-per-second", (gdouble) n / d);
+  gst_caps_unref (caps);
+  gst_object_unref (pad);
+  gst_object_unref (source);
+}
+
+static gboolean
+describe_hdf5 (const gchar *name, Description *to, GError **error)
+{
+  GString *launch = g_string_new ("pbfhdf5src name=source ");
+  gboolean ok;
+
+  launch_set (launch, "location", name);
+  g_string_append (launch, "! fakesink");
+  ok = pipeline_run (&(PipelineRun){ .launch = launch->str,
+                         .label = name,
+                         .finish = take_hdf5_frames,
+                         .data = to,
+                         .preroll = TRUE },
+      error);
+  g_string_free (launch, TRUE);
+  g_string_append (to->launch, "pbfhdf5src ");
+  launch_set (to->launch, "location", name);
+  g_string_append (to->launch, "! cudapbfmonitor ! pbfoverlay ! videoconvert ! "
+                               "autovideosink");
+  return ok;
+}
+
+static void
 describe_stream (GstDiscovererVideoInfo *video, Description *to)
 {
   GstCaps *caps =
@@ -276,6 +331,8 @@ describe_file (const gchar *name, Description *to, GError **error)
       return describe_reconstruction (name, to, error);
     case INPUT_RECORDING:
       return describe_recording (name, to, error);
+    case INPUT_HDF5:
+      return describe_hdf5 (name, to, error);
     default:
       return describe_video (name, to, error);
   }

@@ -17,6 +17,8 @@
 #include "cuda/surface/file.h"
 
 #define START_SIZE 4096
+#define HDF5_SIGNATURE "\211HDF\r\n\032\n"
+#define HDF5_USER_BLOCK 512 /* of MATLAB */
 
 /* --- kinds ----------------------------------------------------------------- */
 
@@ -67,6 +69,9 @@ input_kind (const gchar *name)
     return INPUT_UNKNOWN;
   if (has_bytes (start, size, 0, "PBF"))
     return INPUT_RECORDING;
+  if (has_bytes (start, size, 0, HDF5_SIGNATURE)
+      || has_bytes (start, size, HDF5_USER_BLOCK, HDF5_SIGNATURE))
+    return INPUT_HDF5;
   if (is_video (start, size))
     return INPUT_VIDEO;
   surface = surface_file_detect (start, MIN (size, SURFACE_FILE_START));
@@ -103,7 +108,8 @@ describe_other (const gchar *name, InputKind kind)
   static const gchar *const names[] = { [INPUT_SURFACE] = "a surface",
     [INPUT_VIDEO] = "a video",
     [INPUT_RECONSTRUCTION] = "a reconstruction",
-    [INPUT_RECORDING] = "a recording of melt-pool frames" };
+    [INPUT_RECORDING] = "a recording of melt-pool frames",
+    [INPUT_HDF5] = "an HDF5 file" };
   InputKind found = input_kind (name);
 
   return found == kind || kind == INPUT_UNKNOWN ? NULL : names[found];
@@ -115,7 +121,8 @@ input_check (const gchar *name, InputKind kind, GError **error)
   static const gchar *const wanted[] = { [INPUT_SURFACE] = "a surface",
     [INPUT_VIDEO] = "a video",
     [INPUT_RECONSTRUCTION] = "a reconstruction",
-    [INPUT_RECORDING] = "a recording" };
+    [INPUT_RECORDING] = "a recording",
+    [INPUT_HDF5] = "an HDF5 file" };
   const gchar *fault = find_fault (name, kind);
   const gchar *other;
 

@@ -16,6 +16,7 @@ typedef enum {
   INPUT_VIDEO,
   INPUT_RECONSTRUCTION,
   INPUT_RECORDING,
+  INPUT_HDF5,
 } InputKind;
 
 /* Replaces folders and patterns of @inputs by their files; those of a folder in

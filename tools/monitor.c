@@ -125,15 +125,16 @@ append_pictures (GString *launch, const gchar *pattern)
 static void
 append_source (GString *launch, const gchar *name)
 {
+  const InputKind kind = input_kind (name);
+
   if (g_str_has_prefix (name, "udp://")) {
     append_udp (launch, name + strlen ("udp://"));
   } else if (is_pattern (name)) {
     append_pictures (launch, name);
-  } else if (input_kind (name) == INPUT_RECORDING) {
+  } else if (kind == INPUT_RECORDING) {
     g_string_append (launch, "pbffilesrc ");
     launch_set (launch, "location", name);
-  } else if (g_str_has_suffix (name, ".h5")
-             || g_str_has_suffix (name, ".hdf5")) {
+  } else if (kind == INPUT_HDF5) {
     g_string_append (launch, "pbfhdf5src ");
     launch_set (launch, "location", name);
   } else {
@@ -526,8 +527,9 @@ check_input (const Monitoring *self, GError **error)
     return ok;
   }
   kind = input_kind (self->name);
-  return input_check (
-      self->name, kind == INPUT_VIDEO ? INPUT_VIDEO : INPUT_RECORDING, error);
+  return input_check (self->name,
+      kind == INPUT_VIDEO || kind == INPUT_HDF5 ? kind : INPUT_RECORDING,
+      error);
 }
 
 static void
@@ -588,7 +590,7 @@ const Command command_monitor = {
       "Examples:\n"
       "  cudavision monitor layer.pbf -o features.csv --report layer.html\n"
       "  cudavision monitor udp://0.0.0.0:5500 --jsonl results.jsonl\n\n"
-      "INPUT is a recording (.pbf), an HDF5 file (.h5, .hdf5), "
+      "INPUT is a recording (.pbf), an HDF5 file, "
       "udp://ADDRESS:PORT, "
       "a pattern\nof PNG files (frames/%05d.png) or a video.",
   .run = run_monitor,

@@ -213,11 +213,14 @@ package_of_element (const gchar *factory)
   static const struct {
     const gchar *prefix, *package;
   } packages[] = {
-    { "cuda", "gstreamer1.0-cudavision" },
-    { "surface", "gstreamer1.0-cudavision" },
-    { "motion", "gstreamer1.0-cudavision" },
-    { "pbf", "gstreamer1.0-cudavision" },
-    { "bal", "gstreamer1.0-cudavision" },
+    { "cudapbf", "gstreamer1.0-cudavision-meltpool" },
+    { "pbf", "gstreamer1.0-cudavision-meltpool" },
+    { "cudamotion", "gstreamer1.0-cudavision-motion" },
+    { "motion", "gstreamer1.0-cudavision-motion" },
+    { "cudalwt", "gstreamer1.0-cudavision-surface" },
+    { "surface", "gstreamer1.0-cudavision-surface" },
+    { "cudabundle", "gstreamer1.0-cudavision-bundle" },
+    { "bundle", "gstreamer1.0-cudavision-bundle" },
     { "png", "gstreamer1.0-plugins-good" },
     { "jpeg", "gstreamer1.0-plugins-good" },
     { "multifile", "gstreamer1.0-plugins-good" },
@@ -382,6 +385,10 @@ interrupted (void)
 
 /* --- running --------------------------------------------------------------- */
 
+#define HANDLED                                                                \
+  (GST_MESSAGE_EOS | GST_MESSAGE_ERROR | GST_MESSAGE_WARNING                   \
+      | GST_MESSAGE_ELEMENT | GST_MESSAGE_LATENCY | GST_MESSAGE_ASYNC_DONE)
+
 typedef struct {
   const PipelineRun *run;
   GstElement *pipeline;
@@ -542,6 +549,10 @@ handle_message (Running *running, GstMessage *message, GError **error)
       else if (run->finish != NULL)
         run->finish (running->pipeline, run->data);
       return TRUE;
+    case GST_MESSAGE_ASYNC_DONE:
+      if (run->preroll)
+        run->finish (running->pipeline, run->data);
+      return run->preroll;
     case GST_MESSAGE_ERROR:
       take_error (running, message, error);
       return TRUE;
@@ -580,6 +591,13 @@ handle_interrupt (Running *running, GError **error)
   return TRUE;
 }
 
+/* The threads that wait for the bus are not woken for messages that they ignore. */
+static GstBusSyncReply
+drop_ignored (GstBus *bus, GstMessage *message, gpointer data)
+{
+  return GST_MESSAGE_TYPE (message) & HANDLED ? GST_BUS_PASS : GST_BUS_DROP;
+}
+
 static gboolean
 wait_for_end (Running *running, GError **error)
 {
@@ -588,9 +606,8 @@ wait_for_end (Running *running, GError **error)
   gboolean ended = FALSE;
 
   while (!ended && !handle_interrupt (running, &failure) && failure == NULL) {
-    GstMessage *message = gst_bus_timed_pop_filtered (bus, 100 * GST_MSECOND,
-        GST_MESSAGE_EOS | GST_MESSAGE_ERROR | GST_MESSAGE_WARNING
-            | GST_MESSAGE_ELEMENT | GST_MESSAGE_LATENCY);
+    GstMessage *message =
+        gst_bus_timed_pop_filtered (bus, 100 * GST_MSECOND, HANDLED);
 
     if (message != NULL) {
       ended = handle_message (running, message, &failure);
@@ -630,21 +647,27 @@ gboolean
 pipeline_run (const PipelineRun *run, GError **error)
 {
   Running running = { .run = run };
+  GstBus *bus;
   gboolean ok;
 
   running.pipeline = run->pipeline != NULL ? gst_object_ref (run->pipeline)
                                            : pipeline_new (run->launch, error);
   if (running.pipeline == NULL)
     return FALSE;
+  bus = gst_element_get_bus (running.pipeline);
+  gst_bus_set_sync_handler (bus, drop_ignored, NULL, NULL);
+  gst_object_unref (bus);
   if (run->frames != NULL)
     count_stream_frames (&running);
   if (run->prepare != NULL)
     run->prepare (running.pipeline, run->data);
   progress_start (
       &running.progress, run->label, run->unit != NULL ? run->unit : "frames");
-  gst_element_set_state (running.pipeline, GST_STATE_PLAYING);
+  gst_element_set_state (
+      running.pipeline, run->preroll ? GST_STATE_PAUSED : GST_STATE_PLAYING);
   ok = wait_for_end (&running, error);
-  gst_element_set_state (running.pipeline, GST_STATE_NULL);
+  gst_element_set_state (running.pipeline,
+      run->pipeline != NULL ? GST_STATE_READY : GST_STATE_NULL);
   gst_object_unref (running.pipeline);
   g_free (running.missing);
   return ok;

@@ -23,11 +23,12 @@ void launch_print (gchar *launch);
  * PipelineRun:
  * @launch: the pipeline in the syntax of gst-launch-1.0
  * @pipeline: (nullable): the pipeline itself, made by pipeline_new(), instead of @launch;
- *   it stops and can run again
+ *   it is READY afterwards, and can run again
  * @label: (nullable): before warnings and progress, such as the name of a file
  * @message: (nullable): called for each element message
  * @prepare: (nullable): called once before the pipeline starts
  * @finish: (nullable): called at the end of the stream, before elements stop
+ * @preroll: end with @finish as soon as the first buffers have reached the sinks
  * @stop_at_interrupt: end the stream properly on Ctrl-C, as live input is complete
  *   at any time; else Ctrl-C is an error
  * @progress: show a bar on standard error if that is a terminal
@@ -43,6 +44,7 @@ typedef struct {
   void (*prepare) (GstElement *pipeline, gpointer data);
   void (*finish) (GstElement *pipeline, gpointer data);
   gpointer data;
+  gboolean preroll;
   gboolean stop_at_interrupt;
   gboolean progress;
   const gchar *frames;
@@ -55,7 +57,7 @@ typedef struct {
  * that is not installed */
 GstElement *pipeline_new (const gchar *launch, GError **error);
 
-/* Runs to the end of the stream. Any thread. Warnings of elements go to standard
+/* Runs to the end of the stream, or to the first buffers. Any thread. Warnings of elements go to standard
  * error unless @quiet.
  * Returns: FALSE with the text of the first error, or G_IO_ERROR_CANCELLED after
  *   Ctrl-C */

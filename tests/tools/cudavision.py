@@ -9,6 +9,11 @@ errors, exit statuses, Ctrl-C and closed pipes."""
 import csv, ctypes, json, os, pty, re, resource, shlex, shutil, signal, subprocess, sys, tempfile
 import time, unittest
 
+try:
+    import h5py
+except ImportError:
+    h5py = None
+
 PROGRAM = os.path.abspath(sys.argv.pop(1))
 SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools")
 COMPUTING = ("roughness", "motion", "scenes", "bundle", "monitor")
@@ -227,8 +232,8 @@ class Words(Tool):
         folder = os.path.abspath("folder")
         env = {**os.environ, "GST_PLUGIN_PATH_1_0": folder, "GST_PLUGIN_SYSTEM_PATH_1_0": folder,
                "GST_REGISTRY": os.path.abspath("registry")}
-        for arguments, package in ((["roughness", "part0.x3p"], "gstreamer1.0-cudavision"),
-                                   (["monitor", "l.pbf"], "gstreamer1.0-cudavision"),
+        for arguments, package in ((["roughness", "part0.x3p"], "gstreamer1.0-cudavision-surface"),
+                                   (["monitor", "l.pbf"], "gstreamer1.0-cudavision-meltpool"),
                                    (["motion", "clip.avi"], "libgstreamer1.0-0"),
                                    (["info", "clip.avi"], "gstreamer1.0-plugins-base")):
             _, text = run(*arguments, status=1, env=env)
@@ -532,6 +537,24 @@ class Monitor(Tool):
                         ["f.csv", "f.jsonl"])
         found = json.loads(run("monitor", "l.pbf", "--json")[0])
         self.assertEqual(found["frames"], 2000)
+
+    @unittest.skipUnless(h5py, "no h5py")
+    def test_hdf5(self):
+        """Known by its first bytes, whatever its name"""
+        import numpy
+        with h5py.File("layer.dat", "w") as file:
+            file["C027/0/frame"] = numpy.zeros((7, 48, 64), numpy.uint8)
+            file["C027/0/scan_line_index"] = numpy.arange(7)
+        text, _ = run("info", "layer.dat")
+        self.assertIn("HDF5 recording, 7 frames of 64 x 48 pixels, 20000 frames/s", text)
+        self.assertIn("pbfhdf5src location=layer.dat ! cudapbfmonitor", text)
+        self.assertEqual(json.loads(run("info", "layer.dat", "--json")[0])["files"][0]["frames"], 7)
+        self.assertEqual(json.loads(run("monitor", "layer.dat", "--json")[0])["frames"], 7)
+        self.assertIn("layer.dat is an HDF5 file, not a surface",
+                      run("roughness", "layer.dat", status=1)[1])
+        with h5py.File("other.h5", "w") as file:
+            file["x"] = 1
+        self.assertIn("other.h5", run("info", "other.h5", status=1)[1])
 
     def wait_for_port(self, port):
         """Until a socket receives at the port"""
