@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "command.h"
-#include "cuda/bundle/formats.h"
+#include "cuda/bundle/formats/formats.h"
 #include "cuda/bundle/problem.h"
 #include "cuda/camera/recording.h"
 #include "cuda/surface/file.h"

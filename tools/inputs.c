@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cuda/bundle/formats.h"
+#include "cuda/bundle/formats/formats.h"
 #include "cuda/surface/file.h"
 
 #define START_SIZE 4096

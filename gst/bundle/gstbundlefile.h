@@ -7,7 +7,7 @@
 #pragma once
 
 #include <gst/gst.h>
-#include "cuda/bundle/formats.h"
+#include "cuda/bundle/formats/formats.h"
 
 G_BEGIN_DECLS
 

@@ -6,7 +6,7 @@
 #pragma once
 
 #include <glib.h>
-#include "cuda/bundle/cloud.h"
+#include "cuda/bundle/formats/cloud.h"
 
 G_BEGIN_DECLS
 

@@ -21,7 +21,7 @@
 
 #include <gst/video/video.h>
 #include "cuda/bundle/engine.h"
-#include "cuda/bundle/formats.h"
+#include "cuda/bundle/formats/formats.h"
 #include "cuda/core/cancel.h"
 #include "gst/common/gstcvispool.h"
 #include "gst/common/gstcvissettings.h"

@@ -25,7 +25,7 @@
 #include "gstcudabundleadjust.h"
 
 #include <string.h>
-#include "cuda/bundle/constants.h"
+#include "cuda/bundle/formats/constants.h"
 #include "cuda/core/cancel.h"
 #include "gst/common/gstcvisbackend.h"
 #include "gstbundlefile.h"

@@ -12,7 +12,7 @@
  * FILE: a BAL file. Its cameras and points are repeated until the text has
  * about MIB (256) MiB. The program checks that written files read back with
  * the same bits. */
-#include "cuda/bundle/formats.h"
+#include "cuda/bundle/formats/formats.h"
 
 #include <stdio.h>
 #include <stdlib.h>

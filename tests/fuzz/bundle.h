@@ -5,7 +5,7 @@
 /* Checks that a reader's result is consistent and can be written. */
 #pragma once
 
-#include "cuda/bundle/formats.h"
+#include "cuda/bundle/formats/formats.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  */
 /* Constants of an adjustment as text */
 #include "fuzz.h"
-#include "cuda/bundle/constants.h"
+#include "cuda/bundle/formats/constants.h"
 
 int
 LLVMFuzzerTestOneInput (const uint8_t *bytes, size_t size)

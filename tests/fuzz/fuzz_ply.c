@@ -4,7 +4,7 @@
  */
 /* Clouds as PLY */
 #include "fuzz.h"
-#include "cuda/bundle/cloud.h"
+#include "cuda/bundle/formats/cloud.h"
 
 int
 LLVMFuzzerTestOneInput (const uint8_t *bytes, size_t size)

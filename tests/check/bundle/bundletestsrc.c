@@ -8,7 +8,7 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
-#include "cuda/bundle/formats.h"
+#include "cuda/bundle/formats/formats.h"
 #include "../common/tempfolder.h"
 
 static GstBuffer *

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "cuda/bundle/formats.h"
+#include "cuda/bundle/formats/formats.h"
 #include "tests/check/common/pipelinestates.h"
 #include "../common/tempfolder.h"
 

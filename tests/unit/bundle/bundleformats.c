@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* Files of reconstructions: round trips, axes, refused files. */
-#include "cuda/bundle/cloud.h"
+#include "cuda/bundle/formats/cloud.h"
 #include "cuda/bundle/engine.h"
-#include "cuda/bundle/formats.h"
+#include "cuda/bundle/formats/formats.h"
 #include "cuda/bundle/pose.h"
 #include "cuda/core/cancel.h"
 

@@ -5,7 +5,7 @@
 /* TUM's trajectories: "TIME TX TY TZ QX QY QZ QW" for each camera: its
  * position and its rotation from the camera's frame (along +z, y down) to
  * the world's. The time is the index of the camera. */
-#include "cuda/bundle/codecs.h"
+#include "cuda/bundle/formats/codecs.h"
 #include "cuda/bundle/pose.h"
 
 GBytes *

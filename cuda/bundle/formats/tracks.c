@@ -4,7 +4,7 @@
  */
 #include <math.h>
 #include <string.h>
-#include "cuda/bundle/codecs.h"
+#include "cuda/bundle/formats/codecs.h"
 #include "cuda/core/cancel.h"
 
 #define FIRST_OBSERVATIONS 1024

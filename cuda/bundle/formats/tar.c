@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-#include "cuda/bundle/tar.h"
+#include "cuda/bundle/formats/tar.h"
 
 #include <string.h>
 #include "cuda/core/cancel.h"

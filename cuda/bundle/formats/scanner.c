@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-#include "cuda/bundle/scanner.h"
+#include "cuda/bundle/formats/scanner.h"
 
 #include <math.h>
 #include <string.h>

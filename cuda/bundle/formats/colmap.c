@@ -16,9 +16,9 @@
  * observations; images.txt must not name other points for these. COLMAP's
  * tools write features of deleted points, glomap tracks of unnamed features. */
 #include <string.h>
-#include "cuda/bundle/codecs.h"
+#include "cuda/bundle/formats/codecs.h"
 #include "cuda/bundle/pose.h"
-#include "cuda/bundle/tar.h"
+#include "cuda/bundle/formats/tar.h"
 #include "cuda/core/cancel.h"
 
 #define IMAGES_START "# Image list"

@@ -5,8 +5,8 @@
 /* Clouds in PLY files */
 #include <math.h>
 #include <string.h>
-#include "cuda/bundle/cloud.h"
-#include "cuda/bundle/codecs.h"
+#include "cuda/bundle/formats/cloud.h"
+#include "cuda/bundle/formats/codecs.h"
 #include "cuda/core/cancel.h"
 
 /* --- writing ------------------------------------------------------------------ */

@@ -2,13 +2,13 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-#include "cuda/bundle/formats.h"
+#include "cuda/bundle/formats/formats.h"
 
 #include <math.h>
 #include <string.h>
-#include "cuda/bundle/cloud.h"
-#include "cuda/bundle/codecs.h"
-#include "cuda/bundle/tar.h"
+#include "cuda/bundle/formats/cloud.h"
+#include "cuda/bundle/formats/codecs.h"
+#include "cuda/bundle/formats/tar.h"
 #include "cuda/core/cancel.h"
 
 #define BUNDLER_START "# Bundle file v0.3"

@@ -2,11 +2,11 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-#include "cuda/bundle/cloud.h"
+#include "cuda/bundle/formats/cloud.h"
 
 #include <math.h>
 #include <string.h>
-#include "cuda/bundle/codecs.h"
+#include "cuda/bundle/formats/codecs.h"
 #include "cuda/bundle/pose.h"
 #include "cuda/core/cancel.h"
 

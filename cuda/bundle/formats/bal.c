@@ -13,7 +13,7 @@
  * the records that begin in each chunk. */
 #include <math.h>
 #include <string.h>
-#include "cuda/bundle/codecs.h"
+#include "cuda/bundle/formats/codecs.h"
 #include "cuda/core/cancel.h"
 #include "cuda/core/digits.h"
 #include "cuda/core/text.h"

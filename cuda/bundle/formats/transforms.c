@@ -5,7 +5,7 @@
 /* nerfstudio's transforms.json. Its transform_matrix maps the camera's
  * frame, which is the same as here (along -z, y up), to the world's;
  * intrinsics follow OpenCV's model, for each frame. */
-#include "cuda/bundle/codecs.h"
+#include "cuda/bundle/formats/codecs.h"
 #include "cuda/bundle/pose.h"
 
 static void

@@ -7,9 +7,9 @@
  * arguments are those of bundle_read() and bundle_write(). */
 #pragma once
 
-#include "cuda/bundle/formats.h"
-#include "cuda/bundle/scanner.h"
-#include "cuda/bundle/text.h"
+#include "cuda/bundle/formats/formats.h"
+#include "cuda/bundle/formats/scanner.h"
+#include "cuda/bundle/formats/text.h"
 
 G_BEGIN_DECLS
 

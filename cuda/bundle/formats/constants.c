@@ -2,11 +2,11 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-#include "cuda/bundle/constants.h"
+#include "cuda/bundle/formats/constants.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include "cuda/bundle/scanner.h"
+#include "cuda/bundle/formats/scanner.h"
 
 static const struct {
   const gchar *name;

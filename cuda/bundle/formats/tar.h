@@ -6,7 +6,7 @@
  * long names of GNU tar and pax. Called by colmap.c and formats.c. */
 #pragma once
 
-#include "cuda/bundle/text.h"
+#include "cuda/bundle/formats/text.h"
 
 G_BEGIN_DECLS
 

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cuda/bundle/codecs.h"
+#include "cuda/bundle/formats/codecs.h"
 #include "cuda/bundle/engine.h"
 #include "cuda/core/cancel.h"
 

@@ -13,7 +13,7 @@
  * A camera that is not in the reconstruction is all zeros. It is kept, so
  * that camera numbers still identify pictures, and constant. */
 #include <string.h>
-#include "cuda/bundle/codecs.h"
+#include "cuda/bundle/formats/codecs.h"
 #include "cuda/bundle/pose.h"
 #include "cuda/core/cancel.h"
 
