@@ -122,6 +122,21 @@ answer_caps (GstCvisFilter *filter, GstPad *pad, GstQuery *query)
   return TRUE;
 }
 
+gboolean
+gst_cvis_filter_accept_video (GstCvisFilter *filter, GstCaps *caps)
+{
+  GstCaps *template = gst_pad_get_pad_template_caps (filter->sinkpad);
+  gboolean ok = FALSE;
+
+  if (gst_caps_is_subset (caps, template))
+    ok = gst_pad_peer_query_accept_caps (filter->srcpad, caps);
+  else if (gst_caps_get_size (caps) > 0)
+    ok = gst_structure_has_name (
+        gst_caps_get_structure (caps, 0), "video/x-raw");
+  gst_caps_unref (template);
+  return ok;
+}
+
 static gboolean
 answer_accept_caps (GstCvisFilter *filter, GstQuery *query)
 {

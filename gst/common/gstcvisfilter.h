@@ -211,6 +211,11 @@ void gst_cvis_filter_class_install_settings (GstCvisFilterClass *klass,
 void gst_cvis_filter_class_add_request_pads (
     GstCvisFilterClass *klass, GstStaticPadTemplate *templates, guint n);
 
+/* For @accept_caps: those of the template that downstream accepts, and video of any
+ * other kind too, for @set_caps to post an error that says what is wrong: if refused
+ * here, upstream would report not-negotiated alone. */
+gboolean gst_cvis_filter_accept_video (GstCvisFilter *filter, GstCaps *caps);
+
 /* --- for the thread that starts, or upstream's ------------------------------ */
 
 /* Chooses the backend and sets the filter's @context.

@@ -12,8 +12,6 @@
  * gstlwtframe.c       a surface in flight
  * gstlwtoutput.c      the source pad's task: components out of the engine
  * gstlwtoverflow.c    heights that are too large
- * gstlwtdenoise.c     colour video in flight
- * gstlwtvideo.c       its planes through engines
  * gstlwtstats.c       counters */
 #pragma once
 
@@ -66,12 +64,7 @@ struct _GstCudaLwtFilter {
   GstLwtOut out; /* of the source pad */
   GstBufferPool
       *pools[CVIS_SURFACE_N_PARTS]; /* by part; NULL: not needed yet */
-  /* video in colour, instead of surface and engine */
-  GstLwtVideo *video;
-  GstBufferPool *video_pool;
-  GstLwtFrame *video_frames[8]; /* owned by the queue, or in flight */
-  guint n_video_frames;
-  gchar *kernels;    /* kernels in the last message */
+  gchar *kernels;                   /* kernels in the last message */
   gboolean announce; /* a message about the engine is due since the caps */
 
   /* --- of the upstream thread --- */
@@ -117,9 +110,6 @@ void gst_lwt_out_clear (GstLwtOut *out);
 /* See GstCvisFilterClass. */
 GstCaps *gst_lwt_side_get_caps (GstCvisFilter *filter, guint kind, GstPad *pad);
 
-/* Returns: (transfer full): caps of colour video */
-GstCaps *gst_lwt_video_caps (void);
-
 /* --- gstlwtsetup.c ---------------------------------------------------------- */
 
 /* The wavelet of @text. Returns: FALSE after posting an error. */
@@ -153,25 +143,6 @@ void gst_lwt_announce (GstCudaLwtFilter *self);
 /* Posts which CUDA kernels are used, if they have changed. For upstream's
  * thread. */
 void gst_lwt_announce_kernels (GstCudaLwtFilter *self);
-
-/* --- gstlwtdenoise.c --------------------------------------------------------- */
-
-/* Chooses and pushes the output caps. Not OK after posting an error. */
-GstFlowReturn gst_lwt_denoise_negotiate (GstCudaLwtFilter *self);
-/* Makes engines and a pool for frames like @buffer. */
-GstFlowReturn gst_lwt_denoise_prepare (
-    GstCudaLwtFilter *self, GstBuffer *buffer);
-/* Moves @buffer into @frame and submits it. On failure @frame may be in_flight: then
- * it stays with the engines until they are drained. */
-GstFlowReturn gst_lwt_denoise_submit (GstCudaLwtFilter *self,
-    GstLwtFrame *frame, GstBuffer *buffer, GError **error);
-/* For the source pad's task: waits for @frame, the first in flight. */
-gboolean gst_lwt_denoise_wait (
-    GstCudaLwtFilter *self, GstLwtFrame *frame, GError **error);
-/* Takes the buffer to push out of @frame. */
-GstBuffer *gst_lwt_denoise_take (GstCudaLwtFilter *self, GstLwtFrame *frame);
-void gst_lwt_denoise_discard (GstCudaLwtFilter *self);
-void gst_lwt_denoise_free (GstCudaLwtFilter *self);
 
 /* --- gstlwtinput.c ---------------------------------------------------------- */
 

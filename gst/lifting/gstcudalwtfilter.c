@@ -11,7 +11,7 @@
  * with the same bits. #GstCudaLwtFilter:operation chooses what it computes: noise,
  * roughness, waviness and form by wavelength, whose sum is the surface;
  * coefficients; the surface of coefficients; or the surface without small
- * coefficients (denoising, also of colour video). Areal parameters (Sa, Sq, ...) are
+ * coefficients (denoising). Areal parameters (Sa, Sq, ...) are
  * in #GstCvisSurfaceMeta and in messages.
  *
  * Surfaces are tensors of heights in metres, NaN for missing points, or grey
@@ -147,7 +147,6 @@ gst_cuda_lwt_filter_class_init (GstCudaLwtFilterClass *klass)
 
   filter_class->free_item = (GDestroyNotify) gst_lwt_frame_free;
   filter_class->own_caps = TRUE;
-  filter_class->cuda_memory = TRUE;
   filter_class->start = gst_cuda_lwt_filter_start;
   filter_class->stop = gst_cuda_lwt_filter_stop;
   filter_class->set_caps = gst_lwt_negotiate;
@@ -165,7 +164,6 @@ gst_cuda_lwt_filter_class_init (GstCudaLwtFilterClass *klass)
       filter_class, G_STRUCT_OFFSET (GstCudaLwtFilter, settings));
 
   caps = gst_caps_from_string (GST_LWT_SURFACE_CAPS);
-  gst_caps_append (caps, gst_lwt_video_caps ());
   gst_element_class_add_pad_template (element_class,
       gst_pad_template_new ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
   gst_element_class_add_pad_template (element_class,

@@ -18,7 +18,6 @@ void
 gst_lwt_frame_free (GstLwtFrame *frame)
 {
   gst_lwt_frame_clear (frame);
-  g_clear_pointer (&frame->video, gst_lwt_video_frame_free);
   g_free (frame->staging);
   g_free (frame);
 }
@@ -46,8 +45,6 @@ gst_lwt_frame_clear (GstLwtFrame *frame)
     gst_clear_buffer (&frame->parts[i]);
   gst_clear_buffer (&frame->mask);
   gst_clear_buffer (&frame->buffer);
-  if (frame->video != NULL)
-    gst_lwt_video_frame_clear (frame->video);
   memset (&frame->job, 0, sizeof (frame->job));
 }
 

@@ -6,7 +6,6 @@
 #pragma once
 
 #include "gstlwtsurface.h"
-#include "gstlwtvideo.h"
 #include "cuda/lifting/grey.h"
 
 G_BEGIN_DECLS
@@ -26,9 +25,6 @@ G_BEGIN_DECLS
  * @arrival: cvis_monotonic_ns() when the surface arrived
  * @staged: samples were copied once more, as they are not in pinned memory
  * @clipped: points of the last picture beyond the range of grey
- * @video: (nullable): a frame of colour video, for which only @job's threshold,
- *   @number, @arrival and @staged of the above are used; owned
- * @in_flight: @video is with the engines
  */
 typedef struct {
   LwtJob job;
@@ -49,8 +45,6 @@ typedef struct {
   guint64 arrival;
   gboolean staged;
   guint64 clipped;
-  GstLwtVideoFrame *video;
-  gboolean in_flight;
 } GstLwtFrame;
 
 /**

@@ -49,8 +49,6 @@ prepare_surface (
   GstFlowReturn flow;
   gboolean renegotiate;
 
-  if (self->layout.colour)
-    return gst_lwt_denoise_prepare (self, buffer);
   renegotiate = gst_pad_check_reconfigure (self->filter.srcpad);
   if (!gst_lwt_frame_check_size (buffer, &self->layout, &error)
       || !gst_lwt_surface_init (&surface, &self->layout,
@@ -119,14 +117,6 @@ submit (GstCudaLwtFilter *self, GstLwtFrame *frame, GstBuffer *buffer,
   frame->arrival = cvis_monotonic_ns ();
   frame->number = self->number;
   gst_cvis_latency_note_frame (&self->filter.latency, GST_BUFFER_PTS (buffer));
-  if (self->video != NULL) {
-    flow = gst_lwt_denoise_submit (self, frame, buffer, error);
-    if (flow == GST_FLOW_OK) {
-      self->number++;
-      gst_lwt_announce_kernels (self);
-    }
-    return flow;
-  }
   if (!gst_lwt_frame_map (frame, buffer, &self->layout, &self->surface,
           &self->wanted, self->filter.context, error))
     return GST_FLOW_ERROR;
@@ -161,10 +151,8 @@ gst_lwt_input_submit (GstCvisFilter *filter, GstMiniObject *object)
   }
   flow = submit (self, frame, buffer, &wanted, &error);
   if (flow != GST_FLOW_OK) {
-    if (!((GstLwtFrame *) frame)->in_flight) {
-      gst_lwt_frame_clear (frame);
-      gst_cvis_queue_give (self->filter.queue, frame);
-    }
+    gst_lwt_frame_clear (frame);
+    gst_cvis_queue_give (self->filter.queue, frame);
     return error != NULL ? gst_lwt_input_refuse (self, error) : flow;
   }
   /* if the queue refuses it, it stays with the engine until the flush */

@@ -116,8 +116,7 @@ gst_lwt_choose_out (GstCudaLwtFilter *self, GstPad *pad, CvisSurfacePart part,
     const LwtConfig *config, const GstLwtSurface *surface, gboolean other,
     GstLwtOut *out, LwtType *type)
 {
-  const gboolean passes =
-      (self->passes || self->layout.colour) && pad == self->filter.srcpad;
+  const gboolean passes = self->passes && pad == self->filter.srcpad;
   GstCaps *offer = passes
                        ? gst_caps_ref (self->caps)
                        : offer_caps (self, part, config, surface, *type, other);
@@ -173,8 +172,7 @@ parse_surface_caps (GstCudaLwtFilter *self, GstCaps *caps)
   GError *error = NULL;
   GstLwtLayout layout;
 
-  if (!gst_lwt_layout_from_caps (&layout, caps,
-          self->wanted.operation == LWT_OPERATION_DENOISE, &error)) {
+  if (!gst_lwt_layout_from_caps (&layout, caps, &error)) {
     if (error->code == GST_STREAM_ERROR_WRONG_TYPE)
       GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
           ("Unsupported caps: %s. \"gst-inspect-1.0 cudalwtfilter\" lists the "
@@ -238,29 +236,13 @@ gst_lwt_negotiate (GstCvisFilter *filter, GstCaps *caps)
   gst_caps_replace (&self->caps, caps);
   if (!parse_surface_caps (self, caps))
     return GST_FLOW_NOT_NEGOTIATED;
-  flow = self->layout.colour ? gst_lwt_denoise_negotiate (self)
-                             : push_first_caps (self);
+  flow = push_first_caps (self);
   if (flow != GST_FLOW_OK)
     return flow;
   gst_cvis_latency_break (&self->filter.latency);
   gst_cvis_latency_set_framerate (
       &self->filter.latency, self->layout.fps_n, self->layout.fps_d);
   return GST_FLOW_OK;
-}
-
-/* Caps in CUDA memory come first. */
-GstCaps *
-gst_lwt_video_caps (void)
-{
-#define SIZES ", width = (int) [ 1, 16384 ], height = (int) [ 1, 16384 ]"
-  const gboolean cuda = gst_cvis_cuda_available (NULL);
-
-  return gst_caps_from_string (
-      cuda ? "video/x-raw(" GST_CVIS_CUDA_MEMORY_FEATURE
-             "), format = (string) " GST_LWT_VIDEO_FORMATS SIZES
-             "; video/x-raw, format = (string) " GST_LWT_VIDEO_FORMATS SIZES
-           : "video/x-raw, format = (string) " GST_LWT_VIDEO_FORMATS SIZES);
-#undef SIZES
 }
 
 /* --- the caps query ---------------------------------------------------------------- */
@@ -367,19 +349,7 @@ passes (GstCudaLwtFilter *self)
   return passes;
 }
 
-static gboolean
-denoises (GstCudaLwtFilter *self)
-{
-  gboolean denoises;
-
-  GST_OBJECT_LOCK (self);
-  denoises = self->settings.operation == LWT_OPERATION_DENOISE;
-  GST_OBJECT_UNLOCK (self);
-  return denoises;
-}
-
-/* Caps of one pad for the caps @peer of the other: colour video unchanged, then
- * surfaces of both kinds. */
+/* Caps of one pad for the caps @peer of the other: surfaces of both kinds */
 static GstCaps *
 transform_caps (GstCudaLwtFilter *self, GstCaps *peer)
 {
@@ -387,17 +357,9 @@ transform_caps (GstCudaLwtFilter *self, GstCaps *peer)
   GstCaps *known =
       gst_caps_intersect_full (peer, surfaces, GST_CAPS_INTERSECT_FIRST);
   GstCaps *either = either_kind (self, known);
-  GstCaps *result = gst_caps_new_empty ();
+  GstCaps *result =
+      gst_caps_intersect_full (either, surfaces, GST_CAPS_INTERSECT_FIRST);
 
-  if (denoises (self)) {
-    GstCaps *colour = gst_lwt_video_caps ();
-
-    gst_caps_append (result,
-        gst_caps_intersect_full (peer, colour, GST_CAPS_INTERSECT_FIRST));
-    gst_caps_unref (colour);
-  }
-  gst_caps_append (result,
-      gst_caps_intersect_full (either, surfaces, GST_CAPS_INTERSECT_FIRST));
   gst_caps_unref (surfaces);
   gst_caps_unref (known);
   gst_caps_unref (either);
@@ -452,17 +414,14 @@ gst_lwt_propose_allocation (GstCvisFilter *filter, GstQuery *query)
   guint held;
 
   gst_query_parse_allocation (query, &caps, &need_pool);
-  if (caps == NULL
-      || !gst_lwt_layout_from_caps (&layout, caps, denoises (self), NULL)
+  if (caps == NULL || !gst_lwt_layout_from_caps (&layout, caps, NULL)
       || layout.size > G_MAXUINT)
     return FALSE;
   held = gst_cvis_latency_get_frames (&self->filter.latency) + 1;
   if (layout.video)
     gst_query_add_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
-  if (layout.colour)
-    gst_query_add_allocation_meta (query, GST_VIDEO_CROP_META_API_TYPE, NULL);
   gst_query_add_allocation_meta (query, GST_CVIS_SURFACE_META_API_TYPE, NULL);
-  if (self->filter.context != NULL && need_pool && !layout.on_device)
+  if (self->filter.context != NULL && need_pool)
     gst_cvis_query_propose_pool (
         query, self->filter.context, caps, layout.size, held, layout.video);
   else

@@ -206,13 +206,7 @@ make (GstCudaLwtFilter *self, GstLwtFrame *frame, guint index, GstLwtOut *out)
 static gboolean
 collect (GstCudaLwtFilter *self, GstLwtFrame *frame, Leaving *leaving)
 {
-  const gboolean outside = frame->video != NULL ? FALSE : report (self, frame);
-
-  if (frame->video != NULL) {
-    count (self, frame, FALSE);
-    leaving->source = gst_lwt_denoise_take (self, frame);
-    return TRUE;
-  }
+  const gboolean outside = report (self, frame);
 
   for (guint i = 0; i < GST_LWT_SIDES; i++) {
     if ((frame->sides & (1u << i)) == 0
@@ -331,11 +325,9 @@ gst_lwt_output_complete (GstCvisFilter *filter, gpointer item)
   Leaving leaving = { { NULL } };
   GError *error = NULL;
   LwtJob *job = NULL;
-  gboolean ok = frame->video != NULL
-                    ? gst_lwt_denoise_wait (self, frame, &error)
-                    : lwt_engine_wait (self->engine, &job, &error);
+  gboolean ok = lwt_engine_wait (self->engine, &job, &error);
 
-  if (ok && frame->video == NULL) {
+  if (ok) {
     remark_on_overflow (self, frame);
     remark_on_missing (self, frame);
     ok = gst_lwt_frame_carry_missing (frame, &self->config, &error);
@@ -362,7 +354,6 @@ gst_lwt_output_flush (GstCvisFilter *filter)
   GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (filter);
   LwtJob *job = NULL;
 
-  gst_lwt_denoise_discard (self);
   if (self->engine != NULL) {
     do {
       lwt_engine_wait (self->engine, &job, NULL);

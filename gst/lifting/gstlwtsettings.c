@@ -67,7 +67,6 @@ static const GEnumValue precision_values[] = {
   { 0, NULL, NULL },
 };
 static const GEnumValue shrink_values[] = {
-  { GST_LWT_SHRINK_AUTO, "Hard for colour video, else soft", "auto" },
   { LWT_SHRINK_SOFT, "All reduced by the threshold", "soft" },
   { LWT_SHRINK_HARD, "Those below the threshold set to 0", "hard" },
   { LWT_SHRINK_GARROTE, "Between the two: w - t^2 / w", "garrote" },
@@ -202,18 +201,12 @@ static const GstCvisSetting settings_table[] = {
   LENGTH ("threshold",
       "Threshold of denoise, metres; 0: sigma sqrt (2 ln N) for each surface",
       threshold),
-  { "threshold-scale",
-      "Factor of the automatic threshold of denoise; 0: 1, for colour video "
-      "0.6",
-      IS (DOUBLE), AT (threshold_scale), FALSE, 0, 1000, NULL, NULL },
-  { "chroma", "Denoise the chroma of colour video too", IS (BOOLEAN),
-      AT (chroma), FALSE, 0, 1, NULL, NULL },
+  { "threshold-scale", "Factor of the automatic threshold of denoise",
+      IS (DOUBLE), AT (threshold_scale), FALSE, 1e-3, 1000, NULL, NULL },
   { "shrink", "Shrinkage rule of denoise for coefficients", IS (ENUM),
       AT (shrink), FALSE, 0, 0, "GstLwtShrink", shrink_values },
-  { "spins",
-      "Shifts of the grid over which denoise averages; 0: 1, of video in "
-      "colour 4",
-      IS (UINT), AT (spins), FALSE, 0, 16, NULL, NULL },
+  { "spins", "Shifts of the grid over which denoise averages", IS (UINT),
+      AT (spins), FALSE, 1, 16, NULL, NULL },
   { "parameters",
       "Compute areal parameters (Sa, Sq, ...) of all output components",
       IS (BOOLEAN), AT (parameters), TRUE, 0, 1, NULL, NULL },
@@ -246,7 +239,9 @@ gst_lwt_settings_init (GstLwtSettings *settings)
     .roughness_levels = not_given,
     .noise_levels = not_given,
     .z_scale = 1.0,
-    .shrink = GST_LWT_SHRINK_AUTO,
+    .threshold_scale = 1.0,
+    .shrink = LWT_SHRINK_SOFT,
+    .spins = 1,
     .sa_upper_limit = G_MAXDOUBLE,
     .message_interval = GST_SECOND,
   };

@@ -28,9 +28,6 @@ typedef enum {
   GST_LWT_PRECISION_FLOAT64,
 } GstLwtPrecision;
 
-/* Shrinkage of coefficients: LwtShrink, or by the kind of input */
-#define GST_LWT_SHRINK_AUTO (1 + LWT_SHRINK_GARROTE)
-
 /* Levels of a component, along both axes and along each; -1: not set */
 typedef struct {
   gint both, x, y;
@@ -40,7 +37,6 @@ typedef struct {
  * GstLwtSettings: see the properties of these names. Strings are owned.
  * @lambda_s, @lambda_c, @lambda_f: metres; 0: not set, the levels count
  * @dx, @dy: metres; 0: not set
- * @threshold_scale, @spins: 0: chosen by the kind of input, as GST_LWT_SHRINK_AUTO
  */
 typedef struct {
   LwtOperation operation;
@@ -55,8 +51,8 @@ typedef struct {
   gboolean reversible;
   GstLwtPrecision precision;
   gdouble threshold, threshold_scale;
-  gboolean chroma;
-  guint shrink, spins;
+  LwtShrink shrink;
+  guint spins;
   gboolean parameters;
   gdouble sa_lower_limit, sa_upper_limit;
   guint64 message_interval;

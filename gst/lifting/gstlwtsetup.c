@@ -54,7 +54,6 @@ void
 gst_lwt_free_engine (GstCudaLwtFilter *self)
 {
   g_clear_pointer (&self->engine, lwt_engine_free);
-  gst_lwt_denoise_free (self);
   for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++)
     gst_cvis_pool_clear (&self->pools[i]);
   for (guint i = 0; i <= GST_LWT_SIDES; i++)
@@ -476,9 +475,7 @@ gst_lwt_announce (GstCudaLwtFilter *self)
 void
 gst_lwt_announce_kernels (GstCudaLwtFilter *self)
 {
-  const gchar *kernels = self->video != NULL
-                             ? gst_lwt_video_describe (self->video)
-                             : lwt_engine_describe (self->engine);
+  const gchar *kernels = lwt_engine_describe (self->engine);
 
   if (g_strcmp0 (kernels, self->kernels) == 0)
     return;

@@ -9,7 +9,6 @@
 
 #include "cuda/lifting/grey.h"
 #include "cuda/lifting/plan.h"
-#include "gstlwtvideo.h"
 
 /* defaults */
 #define LEVELS_FORM 6
@@ -17,62 +16,37 @@
 
 /* --- caps ------------------------------------------------------------------ */
 
-/* Sets colour, on_device and sample. */
 static gboolean
 check_format (GstLwtLayout *layout, const GstCapsFeatures *features,
-    const gchar *name, gboolean denoise, GError **error)
+    const gchar *name, GError **error)
 {
-  const GstVideoFormat format = name != NULL
-                                    ? gst_video_format_from_string (name)
-                                    : GST_VIDEO_FORMAT_UNKNOWN;
-  const gboolean system = gst_caps_features_is_equal (
-      features, GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY);
-
-  layout->on_device =
-      denoise && gst_cvis_cuda_available (NULL)
-      && gst_caps_features_get_size (features) == 1
-      && gst_caps_features_contains (features, GST_CVIS_CUDA_MEMORY_FEATURE);
-  if (!system && !layout->on_device) {
+  if (!gst_caps_features_is_equal (
+          features, GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY)) {
     g_set_error_literal (error, GST_STREAM_ERROR, GST_STREAM_ERROR_WRONG_TYPE,
-        denoise && gst_cvis_cuda_available (NULL)
-            ? "pictures are accepted in system memory "
-              "or " GST_CVIS_CUDA_MEMORY_FEATURE
-            : "pictures are accepted in system memory only");
+        "pictures are accepted in system memory only");
     return FALSE;
   }
   layout->sample = LWT_SAMPLE_U8;
-  if (system && format == GST_VIDEO_FORMAT_GRAY8)
-    return TRUE;
-  layout->colour = denoise && gst_lwt_video_knows (format);
-  if (layout->colour && gst_video_format_get_info (format)->depth[0] == 8)
+  if (g_strcmp0 (name, "GRAY8") == 0)
     return TRUE;
   layout->sample = LWT_SAMPLE_U16;
-  if (layout->colour || (system && format == GST_VIDEO_FORMAT_GRAY16_LE))
+  if (g_strcmp0 (name, "GRAY16_LE") == 0)
     return TRUE;
-  if (denoise)
-    g_set_error (error, GST_STREAM_ERROR, GST_STREAM_ERROR_WRONG_TYPE,
-        "pictures of format %s cannot be denoised: use one of %s, for example "
-        "by videoconvert",
-        name != NULL ? name : "(none)",
-        layout->on_device ? GST_LWT_VIDEO_FORMATS
-                          : "GRAY8, GRAY16_LE and " GST_LWT_VIDEO_FORMATS);
-  else
-    g_set_error (error, GST_STREAM_ERROR, GST_STREAM_ERROR_WRONG_TYPE,
-        "pictures of format %s are no heights: use GRAY8 or GRAY16_LE, for "
-        "example by videoconvert",
-        name != NULL ? name : "(none)");
+  g_set_error (error, GST_STREAM_ERROR, GST_STREAM_ERROR_WRONG_TYPE,
+      "pictures of format %s are no heights: use GRAY8 or GRAY16_LE, for "
+      "example by videoconvert; cudadenoise denoises video",
+      name != NULL ? name : "(none)");
   return FALSE;
 }
 
 static gboolean
-layout_of_video (
-    GstLwtLayout *layout, const GstCaps *caps, gboolean denoise, GError **error)
+layout_of_video (GstLwtLayout *layout, const GstCaps *caps, GError **error)
 {
   GstVideoInfo *info = &layout->picture;
 
   if (!check_format (layout, gst_caps_get_features (caps, 0),
           gst_structure_get_string (gst_caps_get_structure (caps, 0), "format"),
-          denoise, error))
+          error))
     return FALSE;
   if (!gst_video_info_from_caps (info, caps)
       || GST_VIDEO_INFO_WIDTH (info) > (gint) LWT_MAX_SIDE
@@ -93,7 +67,7 @@ layout_of_video (
 
 gboolean
 gst_lwt_layout_from_caps (
-    GstLwtLayout *layout, const GstCaps *caps, gboolean denoise, GError **error)
+    GstLwtLayout *layout, const GstCaps *caps, GError **error)
 {
   static const LwtSample samples[] = {
     [GST_CVIS_SURFACE_TYPE_FLOAT32] = LWT_SAMPLE_F32,
@@ -105,7 +79,7 @@ gst_lwt_layout_from_caps (
   if (gst_caps_is_fixed (caps)
       && gst_structure_has_name (
           gst_caps_get_structure (caps, 0), "video/x-raw"))
-    return layout_of_video (layout, caps, denoise, error);
+    return layout_of_video (layout, caps, error);
   if (!gst_cvis_surface_info_from_caps (&layout->tensor, caps, error))
     return FALSE;
   layout->width = layout->tensor.width;
@@ -436,13 +410,10 @@ gst_lwt_surface_configure (const GstLwtSurface *surface,
   config->z_offset = plain ? 0.0 : surface->z_offset;
   config->dx = surface->dx > 0.0 ? surface->dx : 1.0;
   config->dy = surface->dy > 0.0 ? surface->dy : 1.0;
-  if (settings->shrink != GST_LWT_SHRINK_AUTO)
-    config->shrink = (LwtShrink) settings->shrink;
+  config->shrink = settings->shrink;
   config->threshold = settings->threshold;
-  if (settings->threshold_scale > 0.0)
-    config->threshold_scale = settings->threshold_scale;
-  if (settings->spins > 0)
-    config->spins = settings->spins;
+  config->threshold_scale = settings->threshold_scale;
+  config->spins = settings->spins;
 }
 
 static gdouble

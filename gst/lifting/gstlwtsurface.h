@@ -19,12 +19,10 @@ G_BEGIN_DECLS
 /**
  * GstLwtLayout: the contents of caps
  * @video: grey pictures, described by @picture; else tensors, by @tensor
- * @colour: colour video, whose luma is described; only for `denoise`
- * @on_device: in memory:CUDAMemory
  * @sample: the type of its samples
  */
 typedef struct {
-  gboolean video, colour, on_device;
+  gboolean video;
   GstVideoInfo picture;
   GstCvisSurfaceInfo tensor;
   guint width, height;
@@ -56,10 +54,9 @@ typedef struct {
   LwtLayout layout;
 } GstLwtSurface;
 
-/* @denoise: whether colour video is accepted
- * Returns: FALSE with an error of GST_STREAM_ERROR if @caps are not supported */
-gboolean gst_lwt_layout_from_caps (GstLwtLayout *layout, const GstCaps *caps,
-    gboolean denoise, GError **error);
+/* Returns: FALSE with an error of GST_STREAM_ERROR if @caps are not supported */
+gboolean gst_lwt_layout_from_caps (
+    GstLwtLayout *layout, const GstCaps *caps, GError **error);
 
 /* @meta: (nullable): meta of the input
  * Returns: FALSE with CVIS_ERROR_INVALID if caps, meta and settings contradict each

@@ -145,7 +145,7 @@ gst_cuda_motion_est_class_init (GstCudaMotionEstClass *klass)
   filter_class->mark = gst_motion_output_mark;
   filter_class->src_event = gst_motion_output_event;
   filter_class->flush = gst_motion_output_flush;
-  filter_class->accept_caps = gst_motion_accept_caps;
+  filter_class->accept_caps = gst_cvis_filter_accept_video;
   filter_class->propose_allocation = gst_motion_propose_allocation;
   filter_class->get_stats = gst_cuda_motion_est_get_stats;
   gst_motion_settings_install (

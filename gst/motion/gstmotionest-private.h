@@ -94,7 +94,6 @@ GST_DEBUG_CATEGORY_EXTERN (gst_cuda_motion_est_debug);
 /* See GstCvisFilterClass. If frames of @caps cannot be compared with earlier ones,
  * those are pushed first. */
 GstFlowReturn gst_motion_negotiate (GstCvisFilter *filter, GstCaps *caps);
-gboolean gst_motion_accept_caps (GstCvisFilter *filter, GstCaps *caps);
 gboolean gst_motion_propose_allocation (GstCvisFilter *filter, GstQuery *query);
 /* Makes an engine for the layout, in @context, while nothing is in flight. */
 gboolean gst_motion_setup_engine (GstCudaMotionEst *self, CvisContext *context);

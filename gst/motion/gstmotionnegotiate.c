@@ -323,23 +323,6 @@ gst_motion_negotiate (GstCvisFilter *filter, GstCaps *caps)
 
 /* --- queries --------------------------------------------------------------- */
 
-/* Accepts video of any kind, for parse_caps() to post an error that says what is
- * wrong: if refused here, upstream would report not-negotiated alone. */
-gboolean
-gst_motion_accept_caps (GstCvisFilter *filter, GstCaps *caps)
-{
-  GstCaps *template = gst_pad_get_pad_template_caps (filter->sinkpad);
-  gboolean ok = FALSE;
-
-  if (gst_caps_is_subset (caps, template))
-    ok = gst_pad_peer_query_accept_caps (filter->srcpad, caps);
-  else if (gst_caps_get_size (caps) > 0)
-    ok = gst_structure_has_name (
-        gst_caps_get_structure (caps, 0), "video/x-raw");
-  gst_caps_unref (template);
-  return ok;
-}
-
 /* Frames pass unchanged, so that the layouts and metas that downstream supports are
  * proposed. For frames that a device has to copy the memory is page-locked. */
 gboolean

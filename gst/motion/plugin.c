@@ -8,6 +8,7 @@
 
 #include <gst/gst.h>
 #include "gst/crop/gstcudaroicrop.h"
+#include "gst/denoise/gstcudadenoise.h"
 #include "gstcudamotionest.h"
 #include "gstmotionoverlay.h"
 #include "gstmotionvectorenc.h"
@@ -17,6 +18,7 @@ plugin_init (GstPlugin *plugin)
 {
   gboolean ok = TRUE;
 
+  ok &= GST_ELEMENT_REGISTER (cudadenoise, plugin);
   ok &= GST_ELEMENT_REGISTER (cudamotionest, plugin);
   ok &= GST_ELEMENT_REGISTER (cudaroicrop, plugin);
   ok &= GST_ELEMENT_REGISTER (motionoverlay, plugin);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """denoise_quality.py [--frames=N] CLIP.y4m...
 
-Compares cudalwtfilter operation=denoise with ffmpeg's owdenoise and vaguedenoiser: PSNR
+Compares cudadenoise with ffmpeg's owdenoise and vaguedenoiser: PSNR
 and SSIM of the luma of clips with added Gaussian noise of sigma 5, 10 and 20
 levels (rounded and clamped to 0..255), means over clips and frames, and processor
 time for each megapixel; a table in Markdown. Needs NumPy, ffmpeg and the plugin in
@@ -119,7 +119,7 @@ class Clip:
             for frame in times * list(self.noisy[sigma]):
                 file.write(frame.tobytes() + bytes([128]) * self.chroma)
         element = [] if settings is None else [
-            "!", "cudalwtfilter", "operation=denoise", "backend=cpu",
+            "!", "cudadenoise", "backend=cpu",
             "threads=1", *settings.split()]
         time = spent([
             "gst-launch-1.0", "-q", "filesrc", f"location={self.folder}/in",

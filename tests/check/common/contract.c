@@ -32,6 +32,7 @@ static const gchar *const expected[] = {
   "bundletestsrc",
   "bundleview",
   "cudabundleadjust",
+  "cudadenoise",
   "cudalwtfilter",
   "cudamotionest",
   "cudapbfmonitor",
@@ -412,7 +413,7 @@ GST_START_TEST (test_framerates)
     "videotestsrc pattern=black num-buffers=9 ! video/x-raw,format=GRAY8 ! "
     "cudalwtfilter ! %s",
     "surfacetestsrc num-buffers=9 ! cudalwtfilter ! %s",
-    "videotestsrc num-buffers=9 ! cudalwtfilter operation=denoise ! %s",
+    "videotestsrc num-buffers=9 ! cudadenoise ! %s",
     "videotestsrc num-buffers=9 ! cudamotionest ! %s",
     "videotestsrc num-buffers=9 ! cudamotionest ! motionoverlay ! %s",
     "videotestsrc num-buffers=9 ! video/x-raw,format=GRAY8 ! cudaroicrop "

@@ -2,10 +2,9 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* cudalwtfilter operation=denoise on video in colour: the planes are those
- * of the plain C reference implementation, chroma that is not asked for is
- * copied; formats, depths, odd sizes, strides, crops, fields; caps, metas,
- * flush and errors. */
+/* cudadenoise: the planes are those of the plain C reference implementation, chroma
+ * that is not asked for is copied, grey is luma; formats, depths, odd sizes, strides,
+ * crops, fields; caps, metas, flush, statistics and errors. */
 #include <gst/check/gstcheck.h>
 #include <gst/check/gstharness.h>
 #include <gst/video/video.h>
@@ -15,18 +14,16 @@
 #include "lwtreference.h"
 
 #define FRAME_NS (40 * GST_MSECOND)
-#define SETTINGS                                                               \
-  "operation=denoise wavelet=9/7 levels=3 spins=2 shrink=hard "                \
-  "threshold-scale=0.6 "
+#define SETTINGS "wavelet=9/7 levels=3 spins=2 shrink=hard threshold-scale=0.6 "
 
 static GstHarness *
 rig_new (const gchar *settings, GstBus *bus)
 {
-  gchar *line = g_strdup_printf ("cudalwtfilter backend=cpu %s", settings);
+  gchar *line = g_strdup_printf ("cudadenoise backend=cpu %s", settings);
   GstHarness *h = gst_harness_new_parse (line);
 
   if (bus != NULL) {
-    GstElement *element = gst_harness_find_element (h, "cudalwtfilter");
+    GstElement *element = gst_harness_find_element (h, "cudadenoise");
 
     gst_element_set_bus (element, bus);
     gst_object_unref (element);
@@ -130,7 +127,7 @@ frame_new (const GstVideoInfo *info, gboolean wide)
         (guint) GST_VIDEO_INFO_HEIGHT (info), GST_VIDEO_INFO_N_PLANES (info),
         offset, stride);
   gst_buffer_map (buffer, &map, GST_MAP_WRITE);
-  for (guint c = 0; c < 3; c++) {
+  for (guint c = 0; c < GST_VIDEO_INFO_N_COMPONENTS (info); c++) {
     const Place p = place_of (info, offset, stride, c);
 
     for (guint y = 0; y < p.height; y++)
@@ -258,6 +255,9 @@ static const struct {
   { "P010_10LE", 66, 34, FALSE, FALSE, "", 1 },
   { "P010_10LE", 65, 35, TRUE, TRUE, "", 1 },
   { "I420_10LE", 65, 35, TRUE, TRUE, "", 1 },
+  { "GRAY8", 64, 48, FALSE, FALSE, "", 1 },
+  { "GRAY8", 51, 37, TRUE, TRUE, "", 1 },
+  { "GRAY16_LE", 33, 21, TRUE, FALSE, "", 1 },
   /* fields: both have the same number of rows */
   { "NV12", 64, 48, FALSE, TRUE, ",interlace-mode=interleaved", 2 },
   { "I420", 64, 46, TRUE, FALSE, ",interlace-mode=mixed", 2 },
@@ -292,7 +292,7 @@ GST_START_TEST (test_planes)
 
     fail_unless_equals_uint64 (GST_BUFFER_PTS (out), i * FRAME_NS);
     fail_unless (GST_BUFFER_FLAG_IS_SET (out, GST_VIDEO_BUFFER_FLAG_TFF));
-    for (guint c = 0; c < 3; c++)
+    for (guint c = 0; c < GST_VIDEO_INFO_N_COMPONENTS (&info); c++)
       check_component (&info, frames[i], 0, 0, out, c,
           c == 0 || videos[__i__].chroma, videos[__i__].fields);
     gst_buffer_unref (out);
@@ -354,7 +354,7 @@ GST_END_TEST;
 /* A frame without noise is unchanged; the default settings reduce noise. */
 GST_START_TEST (test_defaults)
 {
-  GstHarness *h = rig_new ("operation=denoise", NULL);
+  GstHarness *h = rig_new ("", NULL);
   gchar *text = caps_of ("I420", 320, 240, "");
   GstVideoInfo info;
   GstBuffer *in, *out;
@@ -400,13 +400,12 @@ GST_END_TEST;
 
 /* --- streams -------------------------------------------------------------- */
 
-/* Tensors, grey pictures and video alternate: all of them leave, in order. */
+/* Formats and sizes alternate: all frames leave, in order. */
 GST_START_TEST (test_renegotiation)
 {
   static const gchar *const caps[] = {
     "video/x-raw,format=NV12,width=32,height=24,framerate=25/1",
-    ("other/tensors,format=static,num_tensors=1,types=float32,"
-     "dimensions=(string)16:12:1:1,framerate=25/1"),
+    "video/x-raw,format=GRAY16_LE,width=16,height=24,framerate=25/1",
     "video/x-raw,format=I420,width=32,height=24,framerate=25/1",
     "video/x-raw,format=I420,width=64,height=24,framerate=25/1",
     "video/x-raw,format=GRAY8,width=16,height=16,framerate=25/1",
@@ -473,10 +472,10 @@ GST_END_TEST;
 
 /* --- caps ----------------------------------------------------------------- */
 
-/* Colour video keeps its format; only denoise accepts it. */
+/* Video keeps its format. */
 GST_START_TEST (test_caps)
 {
-  GstHarness *h = rig_new ("operation=denoise", NULL);
+  GstHarness *h = rig_new ("", NULL);
   GstCaps *nv12 = gst_caps_from_string ("video/x-raw,format=NV12,width=64");
   GstCaps *i420 = gst_caps_from_string ("video/x-raw,format=I420,width=64");
   GstCaps *caps;
@@ -487,11 +486,6 @@ GST_START_TEST (test_caps)
   fail_unless (!gst_caps_can_intersect (caps, i420));
   gst_caps_unref (caps);
   gst_harness_teardown (h);
-  h = rig_new ("operation=filter", NULL);
-  caps = gst_pad_peer_query_caps (h->srcpad, NULL);
-  fail_unless (!gst_caps_can_intersect (caps, nv12));
-  gst_caps_unref (caps);
-  gst_harness_teardown (h);
   gst_caps_unref (nv12);
   gst_caps_unref (i420);
 }
@@ -500,19 +494,8 @@ GST_END_TEST;
 static const struct {
   const gchar *settings, *caps, *what;
 } refusals[] = {
-  { "operation=filter", "video/x-raw,format=NV12", "are no heights" },
-  { "operation=denoise", "video/x-raw,format=RGB", "cannot be denoised" },
-  { "operation=denoise output=noise", "video/x-raw,format=NV12",
-      "with this output" },
-  { "operation=denoise output=none", "video/x-raw,format=NV12",
-      "with this output" },
-  { "operation=denoise lambda-f=1e-3", "video/x-raw,format=I420",
-      "with this lambda-f" },
-  { "operation=denoise levels=0", "video/x-raw,format=I420", "levels" },
-  { "operation=denoise f-operation=plane", "video/x-raw,format=I420",
-      "f-operation" },
-  { "operation=denoise", "video/x-raw(memory:DMABuf),format=NV12",
-      "system memory" },
+  { "", "video/x-raw,format=RGB", "format RGB cannot be denoised" },
+  { "", "video/x-raw(memory:DMABuf),format=NV12", "system memory" },
 };
 
 GST_START_TEST (test_refusals)
@@ -564,70 +547,57 @@ GST_START_TEST (test_bad_buffers)
 }
 GST_END_TEST;
 
-/* Request pads are not available for colour video. */
-GST_START_TEST (test_sides)
+/* A wavelet that does not exist is an error at the start. */
+GST_START_TEST (test_wrong_wavelet)
 {
   GstBus *bus = gst_bus_new ();
-  GstElement *element =
-      gst_parse_launch ("cudalwtfilter backend=cpu operation=denoise", NULL);
-  GstHarness *h, *side;
+  GstElement *element = gst_parse_launch ("cudadenoise wavelet=no", NULL);
 
   gst_element_set_bus (element, bus);
-  h = gst_harness_new_with_element (element, "sink", "src");
-  side = gst_harness_new_with_element (element, NULL, "src_noise");
-  gst_harness_set_src_caps_str (
-      h, "video/x-raw,format=NV12,width=32,height=24,framerate=25/1");
-  gst_harness_push (h, gst_buffer_new_allocate (NULL, 1152, NULL));
-  bus_expect_error (bus, "request pads");
-  gst_harness_teardown (side);
-  gst_harness_teardown (h);
+  fail_unless_equals_int (gst_element_set_state (element, GST_STATE_PAUSED),
+      GST_STATE_CHANGE_FAILURE);
+  bus_expect_error (bus, "Cannot use the wavelet \"no\"");
+  gst_element_set_state (element, GST_STATE_NULL);
   gst_element_set_bus (element, NULL);
   gst_object_unref (element);
   gst_object_unref (bus);
 }
 GST_END_TEST;
 
-/* A request pad in the middle of colour video is one warning. */
-GST_START_TEST (test_late_side)
+GST_START_TEST (test_stats)
 {
-  GstBus *bus = gst_bus_new ();
-  GstElement *element =
-      gst_parse_launch ("cudalwtfilter backend=cpu operation=denoise", NULL);
-  GstHarness *h, *side;
+  GstHarness *h = rig_new (SETTINGS, NULL);
+  gchar *text = caps_of ("I420", 64, 48, "");
+  GstStructure *stats = NULL;
+  GstElement *element = gst_harness_find_element (h, "cudadenoise");
+  guint64 frames = 0, p50 = 0, max = 0;
+  gdouble threshold = 0;
+  GstVideoInfo info;
 
-  gst_element_set_bus (element, bus);
-  h = gst_harness_new_with_element (element, "sink", "src");
-  gst_harness_set_src_caps_str (
-      h, "video/x-raw,format=NV12,width=32,height=24,framerate=25/1");
-  gst_harness_push (h, gst_buffer_new_allocate (NULL, 1152, NULL));
-  gst_buffer_unref (gst_harness_pull (h));
-  side = gst_harness_new_with_element (element, NULL, "src_noise");
-  fail_unless_equals_int (
-      gst_harness_push (h, gst_buffer_new_allocate (NULL, 1152, NULL)),
-      GST_FLOW_OK);
-  bus_expect (bus, GST_MESSAGE_WARNING, "src_noise gets no buffers");
-  gst_harness_set_src_caps_str (
-      h, "video/x-raw,format=NV12,width=32,height=16,framerate=25/1");
-  fail_unless_equals_int (
-      gst_harness_push (h, gst_buffer_new_allocate (NULL, 768, NULL)),
-      GST_FLOW_OK);
-  for (guint i = 0; i < 2; i++)
+  gst_video_info_set_format (&info, GST_VIDEO_FORMAT_I420, 64, 48);
+  gst_harness_set_src_caps_str (h, text);
+  for (guint i = 0; i < 5; i++)
+    gst_harness_push (h, frame_new (&info, FALSE));
+  gst_harness_push_event (h, gst_event_new_eos ());
+  for (guint i = 0; i < 5; i++)
     gst_buffer_unref (gst_harness_pull (h));
-  fail_unless (
-      gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR)
-      == NULL);
-  gst_harness_teardown (side);
-  gst_harness_teardown (h);
-  gst_element_set_bus (element, NULL);
+  g_object_get (element, "stats", &stats, NULL);
+  fail_unless (gst_structure_get (stats, "frames", G_TYPE_UINT64, &frames,
+      "latency-p50", G_TYPE_UINT64, &p50, "latency-max", G_TYPE_UINT64, &max,
+      "threshold", G_TYPE_DOUBLE, &threshold, NULL));
+  fail_unless_equals_uint64 (frames, 5);
+  fail_unless (p50 > 0 && max >= p50 / 2 && threshold > 1);
+  gst_structure_free (stats);
   gst_object_unref (element);
-  gst_object_unref (bus);
+  gst_harness_teardown (h);
+  g_free (text);
 }
 GST_END_TEST;
 
 static Suite *
-lwt_video_suite (void)
+cudadenoise_suite (void)
 {
-  Suite *s = suite_create ("lwtvideo");
+  Suite *s = suite_create ("cudadenoise");
   TCase *tc = tcase_create ("general");
 
   suite_add_tcase (s, tc);
@@ -639,9 +609,9 @@ lwt_video_suite (void)
   tcase_add_test (tc, test_caps);
   tcase_add_loop_test (tc, test_refusals, 0, G_N_ELEMENTS (refusals));
   tcase_add_loop_test (tc, test_bad_buffers, 0, 3);
-  tcase_add_test (tc, test_sides);
-  tcase_add_test (tc, test_late_side);
+  tcase_add_test (tc, test_wrong_wavelet);
+  tcase_add_test (tc, test_stats);
   return s;
 }
 
-GST_CHECK_MAIN (lwt_video);
+GST_CHECK_MAIN (cudadenoise);

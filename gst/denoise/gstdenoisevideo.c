@@ -2,36 +2,33 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-#include "gstlwtvideo.h"
+#include "gstdenoisevideo.h"
 
 #include <string.h>
 
 #include "gst/common/gstcvispool.h"
 
-/* defaults; docs/benchmarks/2026-11-22.md has the reasons */
-#define LEVELS 4
-#define SHRINK LWT_SHRINK_HARD
-#define THRESHOLD_SCALE 0.6
-#define SPINS 4
 #define IN_FLIGHT_CPU 2
 #define IN_FLIGHT_CUDA 3
 #define MAX_DEPTH 8 /* of an engine */
 
 /* @n_components: number of components that are denoised: 1 or 3
  * @fields: 2 for interlaced video, whose fields are denoised separately */
-struct _GstLwtVideo {
+struct _GstDenoiseVideo {
   GstVideoInfo info;
   gboolean on_device;
   CvisContext *context;
   guint n_components, fields, n_frames;
-  LwtConfig config; /* of the luma */
   LwtEngine *luma, *chroma;
 };
 
 gboolean
-gst_lwt_video_knows (GstVideoFormat format)
+gst_denoise_video_knows (GstVideoFormat format, gboolean on_device)
 {
   switch (format) {
+    case GST_VIDEO_FORMAT_GRAY8:
+    case GST_VIDEO_FORMAT_GRAY16_LE:
+      return !on_device;
     case GST_VIDEO_FORMAT_NV12:
     case GST_VIDEO_FORMAT_I420:
     case GST_VIDEO_FORMAT_Y42B:
@@ -46,8 +43,14 @@ gst_lwt_video_knows (GstVideoFormat format)
 
 /* --- frames ------------------------------------------------------------------- */
 
+GstDenoiseFrame *
+gst_denoise_frame_new (void)
+{
+  return g_new0 (GstDenoiseFrame, 1);
+}
+
 static void
-unmap_frame (GstLwtVideoFrame *frame)
+unmap_frame (GstDenoiseFrame *frame)
 {
   if (frame->from_mapped)
     gst_video_frame_unmap (&frame->from);
@@ -57,7 +60,7 @@ unmap_frame (GstLwtVideoFrame *frame)
 }
 
 void
-gst_lwt_video_frame_clear (GstLwtVideoFrame *frame)
+gst_denoise_frame_clear (GstDenoiseFrame *frame)
 {
   unmap_frame (frame);
   gst_clear_buffer (&frame->in);
@@ -66,61 +69,43 @@ gst_lwt_video_frame_clear (GstLwtVideoFrame *frame)
 }
 
 void
-gst_lwt_video_frame_free (GstLwtVideoFrame *frame)
+gst_denoise_frame_free (GstDenoiseFrame *frame)
 {
-  gst_lwt_video_frame_clear (frame);
+  gst_denoise_frame_clear (frame);
   g_free (frame->staging);
   g_free (frame);
 }
 
 /* --- engines ------------------------------------------------------------------- */
 
-static guint
-get_levels (const GstLwtSettings *settings, gint one)
-{
-  const gint levels = one >= 0 ? one : settings->levels.both;
-
-  return levels >= 0 ? (guint) levels : LEVELS;
-}
-
 /* Makes an engine for component @c. */
 static LwtEngine *
-new_engine (const GstLwtVideo *video, const GstLwtSettings *settings,
-    const LwtWavelet *wavelet, guint c, guint jobs, LwtConfig *config,
-    GError **error)
+new_engine (const GstDenoiseVideo *video, const GstDenoiseSettings *settings,
+    const LwtWavelet *wavelet, guint c, guint jobs, GError **error)
 {
   const GstVideoInfo *info = &video->info;
+  LwtConfig config;
 
-  lwt_config_init (config);
-  config->operation = LWT_OPERATION_DENOISE;
-  config->width = (guint) GST_VIDEO_INFO_COMP_WIDTH (info, c);
-  config->height = (guint) GST_VIDEO_INFO_COMP_HEIGHT (info, c) / video->fields;
-  config->wavelet = wavelet;
-  config->boundary = settings->boundary;
-  config->levels[0] = get_levels (settings, settings->levels.x);
-  config->levels[1] = get_levels (settings, settings->levels.y);
-  config->f_operation = settings->f_operation;
-  config->type = settings->precision == GST_LWT_PRECISION_FLOAT64
-                     ? LWT_TYPE_F64
-                     : LWT_TYPE_F32;
-  config->shrink = settings->shrink != GST_LWT_SHRINK_AUTO
-                       ? (LwtShrink) settings->shrink
-                       : SHRINK;
-  config->threshold = settings->threshold;
-  config->threshold_scale = settings->threshold_scale > 0.0
-                                ? settings->threshold_scale
-                                : THRESHOLD_SCALE;
-  config->spins = settings->spins > 0 ? settings->spins : SPINS;
-  config->store_bits = (guint) GST_VIDEO_INFO_COMP_DEPTH (info, c);
-  config->store_shift = GST_VIDEO_FORMAT_INFO_SHIFT (info->finfo, c);
-  config->sample = config->store_bits > 8 ? LWT_SAMPLE_U16 : LWT_SAMPLE_U8;
+  lwt_config_init (&config);
+  config.operation = LWT_OPERATION_DENOISE;
+  config.width = (guint) GST_VIDEO_INFO_COMP_WIDTH (info, c);
+  config.height = (guint) GST_VIDEO_INFO_COMP_HEIGHT (info, c) / video->fields;
+  config.wavelet = wavelet;
+  config.levels[0] = config.levels[1] = settings->levels;
+  config.shrink = settings->shrink;
+  config.threshold = settings->threshold;
+  config.threshold_scale = settings->threshold_scale;
+  config.spins = settings->spins;
+  config.store_bits = (guint) GST_VIDEO_INFO_COMP_DEPTH (info, c);
+  config.store_shift = GST_VIDEO_FORMAT_INFO_SHIFT (info->finfo, c);
+  config.sample = config.store_bits > 8 ? LWT_SAMPLE_U16 : LWT_SAMPLE_U8;
   /* in levels of 8 bits, for any depth */
-  config->z_scale =
-      1.0 / (gdouble) (1u << (config->store_bits + config->store_shift - 8));
-  config->parts = 1u << CVIS_SURFACE_PART_MEASURED;
-  config->threads = settings->threads;
-  config->depth_in_flight = jobs;
-  return lwt_engine_new (config, video->context, error);
+  config.z_scale =
+      1.0 / (gdouble) (1u << (config.store_bits + config.store_shift - 8));
+  config.parts = 1u << CVIS_SURFACE_PART_MEASURED;
+  config.threads = settings->threads;
+  config.depth_in_flight = jobs;
+  return lwt_engine_new (&config, video->context, error);
 }
 
 /* Whether both fields have the same number of rows, in all components. */
@@ -135,19 +120,19 @@ has_fields (const GstVideoInfo *info, guint n_components)
   return TRUE;
 }
 
-GstLwtVideo *
-gst_lwt_video_new (const GstVideoInfo *info, const GstLwtSettings *settings,
-    const LwtWavelet *wavelet, CvisContext *context, gboolean on_device,
-    GError **error)
+GstDenoiseVideo *
+gst_denoise_video_new (const GstVideoInfo *info,
+    const GstDenoiseSettings *settings, const LwtWavelet *wavelet,
+    CvisContext *context, gboolean on_device, GError **error)
 {
-  GstLwtVideo *video = g_new0 (GstLwtVideo, 1);
+  GstDenoiseVideo *video = g_new0 (GstDenoiseVideo, 1);
   guint luma_jobs, chroma_jobs;
-  LwtConfig config;
 
   video->info = *info;
   video->on_device = on_device;
   video->context = context != NULL ? cvis_context_ref (context) : NULL;
-  video->n_components = settings->chroma ? 3 : 1;
+  video->n_components =
+      settings->chroma ? GST_VIDEO_INFO_N_COMPONENTS (info) : 1;
   video->fields = has_fields (info, video->n_components) ? 2 : 1;
   luma_jobs = video->fields;
   chroma_jobs = (video->n_components - 1) * video->fields;
@@ -156,19 +141,19 @@ gst_lwt_video_new (const GstVideoInfo *info, const GstLwtSettings *settings,
                                                    : IN_FLIGHT_CPU;
   video->n_frames =
       MIN (video->n_frames, MAX_DEPTH / MAX (luma_jobs, chroma_jobs));
-  video->luma = new_engine (video, settings, wavelet, 0,
-      luma_jobs * video->n_frames, &video->config, error);
+  video->luma = new_engine (
+      video, settings, wavelet, 0, luma_jobs * video->n_frames, error);
   if (video->luma != NULL && chroma_jobs > 0)
-    video->chroma = new_engine (video, settings, wavelet, 1,
-        chroma_jobs * video->n_frames, &config, error);
+    video->chroma = new_engine (
+        video, settings, wavelet, 1, chroma_jobs * video->n_frames, error);
   if (video->luma != NULL && (chroma_jobs == 0 || video->chroma != NULL))
     return video;
-  gst_lwt_video_free (video);
+  gst_denoise_video_free (video);
   return NULL;
 }
 
 void
-gst_lwt_video_free (GstLwtVideo *video)
+gst_denoise_video_free (GstDenoiseVideo *video)
 {
   if (video == NULL)
     return;
@@ -178,26 +163,20 @@ gst_lwt_video_free (GstLwtVideo *video)
   g_free (video);
 }
 
-const LwtConfig *
-gst_lwt_video_get_config (const GstLwtVideo *video)
-{
-  return &video->config;
-}
-
 const gchar *
-gst_lwt_video_describe (const GstLwtVideo *video)
+gst_denoise_video_describe (const GstDenoiseVideo *video)
 {
   return lwt_engine_describe (video->luma);
 }
 
 CvisContext *
-gst_lwt_video_get_context (const GstLwtVideo *video)
+gst_denoise_video_get_context (const GstDenoiseVideo *video)
 {
   return video->context;
 }
 
 guint
-gst_lwt_video_get_frames (const GstLwtVideo *video)
+gst_denoise_video_get_frames (const GstDenoiseVideo *video)
 {
   return video->n_frames;
 }
@@ -302,9 +281,9 @@ check_meta (const GstVideoInfo *info, GstBuffer *buffer, guint left, guint top,
 
 /* Maps a buffer and finds its components. */
 static gboolean
-map_buffer (const GstLwtVideo *video, GstVideoFrame *frame, GstBuffer *buffer,
-    GstMapFlags flags, gboolean *mapped, Component components[3],
-    GError **error)
+map_buffer (const GstDenoiseVideo *video, GstVideoFrame *frame,
+    GstBuffer *buffer, GstMapFlags flags, gboolean *mapped,
+    Component components[3], GError **error)
 {
   const GstVideoCropMeta *crop = gst_buffer_get_video_crop_meta (buffer);
   const gboolean cropped =
@@ -323,7 +302,7 @@ map_buffer (const GstLwtVideo *video, GstVideoFrame *frame, GstBuffer *buffer,
         gst_buffer_get_size (buffer), GST_VIDEO_INFO_NAME (&video->info),
         GST_VIDEO_INFO_WIDTH (&video->info),
         GST_VIDEO_INFO_HEIGHT (&video->info));
-  for (guint c = 0; c < 3; c++) {
+  for (guint c = 0; c < GST_VIDEO_INFO_N_COMPONENTS (&video->info); c++) {
     components[c] = get_component (&video->info, frame, c, left, top);
     if (!check_component (frame, c, &components[c], error))
       return FALSE;
@@ -352,14 +331,14 @@ move_samples (const Component *from, const Component *to)
 }
 
 static gboolean
-is_staged (const GstLwtVideo *video, const Component *component)
+is_staged (const GstDenoiseVideo *video, const Component *component)
 {
   return component->step > 1 && !video->on_device;
 }
 
 /* The copy of @component, number @c, in the staging; @after: the denoised one */
 static Component
-get_staged (const GstLwtVideoFrame *frame, const Component *component, guint c,
+get_staged (const GstDenoiseFrame *frame, const Component *component, guint c,
     gboolean after)
 {
   Component result = *component;
@@ -373,7 +352,7 @@ get_staged (const GstLwtVideoFrame *frame, const Component *component, guint c,
 }
 
 static gboolean
-stage (GstLwtVideoFrame *frame, const Component components[3], GError **error)
+stage (GstDenoiseFrame *frame, const Component components[3], GError **error)
 {
   const Component *chroma = &components[1];
   const gsize size = 4 * chroma->width * chroma->bytes * chroma->height;
@@ -399,7 +378,7 @@ stage (GstLwtVideoFrame *frame, const Component components[3], GError **error)
 /* --- jobs -------------------------------------------------------------------------- */
 
 static void
-add_jobs (const GstLwtVideo *video, GstLwtVideoFrame *frame,
+add_jobs (const GstDenoiseVideo *video, GstDenoiseFrame *frame,
     const Component *from, const Component *to, gpointer stream,
     gboolean pinned[2])
 {
@@ -427,7 +406,7 @@ add_jobs (const GstLwtVideo *video, GstLwtVideoFrame *frame,
 /* Copies the planes that do not change; on a device at the same time as the first
  * job. */
 static void
-copy_chroma (const GstLwtVideo *video, GstLwtVideoFrame *frame,
+copy_chroma (const GstDenoiseVideo *video, GstDenoiseFrame *frame,
     const Component from[3], const Component to[3])
 {
   LwtJob *job = &frame->jobs[0];
@@ -447,8 +426,8 @@ copy_chroma (const GstLwtVideo *video, GstLwtVideoFrame *frame,
 }
 
 static void
-make_jobs (GstLwtVideo *video, GstLwtVideoFrame *frame, const Component from[3],
-    const Component to[3])
+make_jobs (GstDenoiseVideo *video, GstDenoiseFrame *frame,
+    const Component from[3], const Component to[3])
 {
   gboolean pinned[2] = { gst_cvis_memory_is_pinned (
                              frame->from.map[0].memory, video->context),
@@ -465,7 +444,7 @@ make_jobs (GstLwtVideo *video, GstLwtVideoFrame *frame, const Component from[3],
     copy_chroma (video, frame, from, to);
     return;
   }
-  for (guint c = 1; c < 3; c++) {
+  for (guint c = 1; c < video->n_components; c++) {
     gboolean unpinned[2] = { FALSE, FALSE };
 
     if (is_staged (video, &from[c])) {
@@ -480,13 +459,13 @@ make_jobs (GstLwtVideo *video, GstLwtVideoFrame *frame, const Component from[3],
 }
 
 static LwtEngine *
-get_engine (const GstLwtVideo *video, guint job)
+get_engine (const GstDenoiseVideo *video, guint job)
 {
   return job < video->fields ? video->luma : video->chroma;
 }
 
 gboolean
-gst_lwt_video_submit (GstLwtVideo *video, GstLwtVideoFrame *frame,
+gst_denoise_video_submit (GstDenoiseVideo *video, GstDenoiseFrame *frame,
     GstBuffer *in, GstBuffer *out, GError **error)
 {
   Component from[3], to[3];
@@ -510,7 +489,7 @@ gst_lwt_video_submit (GstLwtVideo *video, GstLwtVideoFrame *frame,
 
 /* Copies the components that were denoised in the staging to the output frame. */
 static void
-unstage (const GstLwtVideo *video, GstLwtVideoFrame *frame)
+unstage (const GstDenoiseVideo *video, GstDenoiseFrame *frame)
 {
   for (guint c = 1; c < video->n_components; c++) {
     const Component to = get_component (&video->info, &frame->to, c, 0, 0);
@@ -522,8 +501,8 @@ unstage (const GstLwtVideo *video, GstLwtVideoFrame *frame)
 }
 
 gboolean
-gst_lwt_video_wait (GstLwtVideo *video, GstLwtVideoFrame *frame,
-    gdouble *threshold, GError **error)
+gst_denoise_video_wait (
+    GstDenoiseVideo *video, GstDenoiseFrame *frame, GError **error)
 {
   gboolean ok = TRUE;
   LwtJob *job;
@@ -532,7 +511,7 @@ gst_lwt_video_wait (GstLwtVideo *video, GstLwtVideoFrame *frame,
     ok = lwt_engine_wait (get_engine (video, i), &job, ok ? error : NULL) && ok;
   if (ok)
     unstage (video, frame);
-  *threshold = frame->jobs[0].threshold;
+  frame->threshold = frame->jobs[0].threshold;
   unmap_frame (frame);
   if (ok && video->on_device)
     gst_cvis_cuda_done (frame->out, FALSE);
@@ -540,7 +519,7 @@ gst_lwt_video_wait (GstLwtVideo *video, GstLwtVideoFrame *frame,
 }
 
 void
-gst_lwt_video_drain (GstLwtVideo *video)
+gst_denoise_video_drain (GstDenoiseVideo *video)
 {
   LwtEngine *engines[2] = { video->luma, video->chroma };
   LwtJob *job;

@@ -1,0 +1,701 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/**
+ * SECTION:element-cudadenoise
+ * @title: cudadenoise
+ * @short_description: removes noise from video
+ *
+ * Removes noise from each frame of a video with lifting wavelets, on the CPU or on a
+ * CUDA device, with the same bits: small coefficients, which are noise, are shrunk,
+ * and the result is averaged over shifts of the grid. The threshold follows the noise
+ * of each frame. Frames leave in the format, size and memory in which they came. The
+ * luma is denoised, with #GstCudaDenoise:chroma the chroma too; grey is luma. Fields
+ * of interlaced video are denoised separately. No frame is dropped.
+ *
+ * ## Example launch line
+ * |[
+ * gst-launch-1.0 filesrc location=clip.mp4 ! decodebin ! videoconvert ! cudadenoise ! videoconvert ! x264enc ! matroskamux ! filesink location=clip.mkv
+ * ]|
+ *
+ * Since: 0.2
+ */
+#include "gstcudadenoise.h"
+
+#include <string.h>
+
+#include "cuda/core/histogram.h"
+#include "cuda/lifting/plan.h"
+#include "gst/common/gstcvispool.h"
+#include "gst/common/gstcvisquery.h"
+#include "gstdenoisevideo.h"
+
+GST_DEBUG_CATEGORY_STATIC (gst_cuda_denoise_debug);
+#define GST_CAT_DEFAULT gst_cuda_denoise_debug
+
+#define MAX_SIDE 16384
+#define MAX_FRAMES 8 /* in flight */
+
+/**
+ * GstDenoiseStats:
+ * @staged: frames copied once more, as they were not in page-locked memory
+ * @threshold: of the last frame's luma, levels of 8 bits
+ * @start, @end: monotonic ns of the first and the last frame
+ */
+typedef struct {
+  guint64 frames, staged;
+  gdouble threshold;
+  guint64 start, end;
+  CvisHistogram latency;
+} GstDenoiseStats;
+
+struct _GstCudaDenoise {
+  GstCvisFilter filter;
+
+  /* --- under the object lock --- */
+  GstDenoiseSettings settings;
+
+  /* --- set in READY to PAUSED, before any thread runs --- */
+  GstDenoiseSettings wanted;
+  LwtWavelet *wavelet;
+
+  /* --- set by the upstream thread while the task is idle --- */
+  GstCaps *caps;
+  GstVideoInfo layout; /* of the caps */
+  gboolean on_device;
+  GstDenoiseVideo *video;
+  GstBufferPool *pool;
+  GstDenoiseFrame *frames[MAX_FRAMES]; /* owned by the queue, or in flight */
+  guint n_frames;
+  gchar *kernels; /* kernels in the last message */
+
+  /* --- under the filter's stats lock --- */
+  GstDenoiseStats stats;
+};
+
+#define gst_cuda_denoise_parent_class parent_class
+G_DEFINE_FINAL_TYPE (GstCudaDenoise, gst_cuda_denoise, GST_TYPE_CVIS_FILTER);
+GST_ELEMENT_REGISTER_DEFINE (
+    cudadenoise, "cudadenoise", GST_RANK_NONE, GST_TYPE_CUDA_DENOISE);
+
+/* --- properties ------------------------------------------------------------ */
+
+static const GEnumValue shrink_values[] = {
+  { LWT_SHRINK_SOFT, "All reduced by the threshold", "soft" },
+  { LWT_SHRINK_HARD, "Those below the threshold set to 0", "hard" },
+  { LWT_SHRINK_GARROTE, "Between the two: w - t^2 / w", "garrote" },
+  { 0, NULL, NULL },
+};
+
+#define AT(field) G_STRUCT_OFFSET (GstDenoiseSettings, field)
+#define IS(kind) GST_CVIS_SETTING_##kind
+
+static const GstCvisSetting settings_table[] = {
+  { "wavelet", "As of cudalwtfilter: a name, lifting steps or a filter bank",
+      IS (STRING), AT (wavelet), FALSE, 0, 0, NULL, NULL },
+  { "levels", "Levels of the transform", IS (UINT), AT (levels), FALSE, 1,
+      LWT_MAX_LEVELS, NULL, NULL },
+  { "shrink", "Shrinkage rule for coefficients", IS (ENUM), AT (shrink), FALSE,
+      0, 0, "GstDenoiseShrink", shrink_values },
+  { "threshold",
+      "Threshold in grey levels of 8 bits; 0: sigma sqrt (2 ln N) "
+      "threshold-scale, by the noise of each frame",
+      IS (DOUBLE), AT (threshold), FALSE, 0, G_MAXDOUBLE, NULL, NULL },
+  { "threshold-scale", "Factor of the automatic threshold", IS (DOUBLE),
+      AT (threshold_scale), FALSE, 1e-3, 1000, NULL, NULL },
+  { "spins", "Shifts of the grid over which the result is averaged", IS (UINT),
+      AT (spins), FALSE, 1, 16, NULL, NULL },
+  { "chroma", "Denoise the chroma too", IS (BOOLEAN), AT (chroma), FALSE, 0, 1,
+      NULL, NULL },
+  { "threads", "Threads that compute (backend cpu); 0: one per processor",
+      IS (UINT), AT (threads), FALSE, 0, 1024, NULL, NULL },
+  { "frames-in-flight", "Frames in flight; 0: 2 on the CPU, 3 with CUDA",
+      IS (UINT), AT (frames_in_flight), FALSE, 0, MAX_FRAMES, NULL, NULL },
+};
+
+/* @wavelet: taken */
+static GstDenoiseSettings
+make_denoise_settings (gchar *wavelet)
+{
+  return (GstDenoiseSettings){ .wavelet = wavelet,
+    .levels = 4,
+    .shrink = LWT_SHRINK_HARD,
+    .threshold_scale = 0.6,
+    .spins = 4 };
+}
+
+/* --- the engine ------------------------------------------------------------ */
+
+static void
+free_video (GstCudaDenoise *self)
+{
+  g_clear_pointer (&self->video, gst_denoise_video_free);
+  gst_cvis_pool_clear (&self->pool);
+  gst_cvis_queue_free_spare (self->filter.queue);
+  self->n_frames = 0;
+}
+
+static void
+post_video_error (GstCudaDenoise *self, GError *error)
+{
+  const gint width = GST_VIDEO_INFO_WIDTH (&self->layout);
+  const gint height = GST_VIDEO_INFO_HEIGHT (&self->layout);
+
+  if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_INVALID))
+    GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS,
+        ("Cannot denoise video of %dx%d pixels: %s. Check the properties.",
+            width, height, error->message),
+        (NULL));
+  else if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_MEMORY))
+    GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
+        ("No memory to denoise video of %dx%d pixels: %s. Use smaller frames "
+         "or fewer frames-in-flight.",
+            width, height, error->message),
+        (NULL));
+  else
+    GST_ELEMENT_ERROR (self, LIBRARY, INIT,
+        ("Cannot set up the lifting engine for %dx%d pixels: %s. Try "
+         "backend=cpu.",
+            width, height, error->message),
+        (NULL));
+  g_error_free (error);
+}
+
+/* The output pool; on a device downstream's, if that has the same context. */
+static GstBufferPool *
+new_output_pool (GstCudaDenoise *self, GstBuffer *like, GError **error)
+{
+  const gsize size = GST_VIDEO_INFO_SIZE (&self->layout);
+  GstBufferPool *pool;
+  GstQuery *query;
+
+  if (!self->on_device) {
+    pool = gst_cvis_pool_new_active (self->filter.context, self->caps, size, 0);
+    if (pool == NULL)
+      g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
+          "no memory for buffers of %" G_GSIZE_FORMAT " bytes", size);
+    return pool;
+  }
+  query = gst_query_new_allocation (self->caps, TRUE);
+  gst_pad_peer_query (self->filter.srcpad, query);
+  pool = gst_cvis_cuda_pool_new (
+      self->filter.cuda, self->caps, query, like, error);
+  gst_query_unref (query);
+  return pool;
+}
+
+/* Makes the engines while nothing is in flight. @context: (nullable): the context to
+ * compute in */
+static gboolean
+make_video (GstCudaDenoise *self, GstBuffer *like, CvisContext *context)
+{
+  GError *error = NULL;
+
+  free_video (self);
+  self->video = gst_denoise_video_new (&self->layout, &self->wanted,
+      self->wavelet, context, self->on_device, &error);
+  if (self->video != NULL)
+    self->pool = new_output_pool (self, like, &error);
+  if (self->pool == NULL) {
+    post_video_error (self, error);
+    return FALSE;
+  }
+  self->n_frames = gst_denoise_video_get_frames (self->video);
+  gst_cvis_latency_set_frames (&self->filter.latency, self->n_frames);
+  for (guint i = 0; i < self->n_frames; i++) {
+    self->frames[i] = gst_denoise_frame_new ();
+    gst_cvis_queue_give (self->filter.queue, self->frames[i]);
+  }
+  GST_INFO_OBJECT (self, "%dx%d, %u frames in flight",
+      GST_VIDEO_INFO_WIDTH (&self->layout),
+      GST_VIDEO_INFO_HEIGHT (&self->layout), self->n_frames);
+  return TRUE;
+}
+
+/* Posts which CUDA kernels are used, if they have changed. */
+static void
+announce_denoise_kernels (GstCudaDenoise *self)
+{
+  const gchar *kernels = gst_denoise_video_describe (self->video);
+
+  if (g_strcmp0 (kernels, self->kernels) == 0)
+    return;
+  g_free (self->kernels);
+  self->kernels = g_strdup (kernels);
+  if (kernels == NULL)
+    return;
+  GST_INFO_OBJECT (self, "CUDA kernels: %s", kernels);
+  gst_element_post_message (
+      GST_ELEMENT (self), gst_message_new_element (GST_OBJECT (self),
+                              gst_structure_new ("cudadenoise-kernels",
+                                  "kernels", G_TYPE_STRING, kernels, NULL)));
+}
+
+/* --- new caps -------------------------------------------------------------- */
+
+/* Posts an error if the memory of @caps is not supported. */
+static gboolean
+check_denoise_memory (GstCudaDenoise *self, GstCaps *caps)
+{
+  const GstCapsFeatures *features = gst_caps_get_features (caps, 0);
+  const gboolean cuda = gst_cvis_cuda_available (NULL);
+  CvisBackend wanted;
+
+  GST_OBJECT_LOCK (self);
+  wanted = self->filter.backend.wanted;
+  GST_OBJECT_UNLOCK (self);
+  self->on_device =
+      cuda && gst_caps_features_get_size (features) == 1
+      && gst_caps_features_contains (features, GST_CVIS_CUDA_MEMORY_FEATURE);
+  if (!self->on_device
+      && !gst_caps_features_is_equal (
+          features, GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY)) {
+    GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
+        ("Unsupported caps: frames are accepted in system memory%s only. Put "
+         "cudadownload before cudadenoise.",
+            cuda ? " or " GST_CVIS_CUDA_MEMORY_FEATURE : ""),
+        ("caps: %" GST_PTR_FORMAT, caps));
+    return FALSE;
+  }
+  if (self->on_device && wanted == CVIS_BACKEND_CPU) {
+    GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
+        ("Cannot denoise frames in " GST_CVIS_CUDA_MEMORY_FEATURE
+         " with backend=cpu. Put cudadownload before cudadenoise, or use "
+         "backend=auto."),
+        ("backend=cpu"));
+    return FALSE;
+  }
+  return TRUE;
+}
+
+/* Posts an error if @caps are not supported. */
+static gboolean
+parse_denoise_caps (GstCudaDenoise *self, GstCaps *caps)
+{
+  const gchar *format =
+      gst_structure_get_string (gst_caps_get_structure (caps, 0), "format");
+  GstVideoInfo *info = &self->layout;
+
+  if (!check_denoise_memory (self, caps))
+    return FALSE;
+  if (format == NULL
+      || !gst_denoise_video_knows (
+          gst_video_format_from_string (format), self->on_device)) {
+    GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
+        ("Unsupported caps: frames of format %s cannot be denoised, only %s%s. "
+         "Put videoconvert before cudadenoise.",
+            format != NULL ? format : "(none)",
+            self->on_device ? "" : GST_DENOISE_GREY_FORMATS ", ",
+            GST_DENOISE_COLOUR_FORMATS),
+        ("caps: %" GST_PTR_FORMAT, caps));
+    return FALSE;
+  }
+  if (!gst_video_info_from_caps (info, caps)
+      || GST_VIDEO_INFO_WIDTH (info) > MAX_SIDE
+      || GST_VIDEO_INFO_HEIGHT (info) > MAX_SIDE) {
+    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+        ("Unsupported caps: they are not those of video of 1x1 to %dx%d "
+         "pixels. Crop or scale the frames.",
+            MAX_SIDE, MAX_SIDE),
+        ("caps: %" GST_PTR_FORMAT, caps));
+    return FALSE;
+  }
+  return TRUE;
+}
+
+/* The context of frames on a device, else as the property backend sets it */
+static gboolean
+choose_denoise_backend (GstCudaDenoise *self)
+{
+  gint device_id;
+
+  GST_OBJECT_LOCK (self);
+  device_id = self->filter.backend.device_id;
+  self->filter.backend.active = self->on_device || self->filter.context != NULL
+                                    ? CVIS_BACKEND_CUDA
+                                    : CVIS_BACKEND_CPU;
+  GST_OBJECT_UNLOCK (self);
+  return !self->on_device
+         || gst_cvis_cuda_start (
+             self->filter.cuda, GST_ELEMENT (self), device_id);
+}
+
+/* The first frame has the engines made: on a device it brings the context. */
+static GstFlowReturn
+gst_cuda_denoise_set_caps (GstCvisFilter *filter, GstCaps *caps)
+{
+  GstCudaDenoise *self = GST_CUDA_DENOISE (filter);
+  GstFlowReturn flow = gst_cvis_filter_drain (filter);
+
+  if (flow != GST_FLOW_OK)
+    return flow;
+  free_video (self);
+  gst_caps_replace (&self->caps, caps);
+  if (!parse_denoise_caps (self, caps) || !choose_denoise_backend (self))
+    return GST_FLOW_NOT_NEGOTIATED;
+  gst_cvis_latency_break (&filter->latency);
+  gst_cvis_latency_set_framerate (&filter->latency,
+      GST_VIDEO_INFO_FPS_N (&self->layout),
+      GST_VIDEO_INFO_FPS_D (&self->layout));
+  return GST_FLOW_OK;
+}
+
+/* Proposes page-locked memory for frames that a device copies. */
+static gboolean
+gst_cuda_denoise_propose_allocation (GstCvisFilter *filter, GstQuery *query)
+{
+  GstVideoInfo info;
+  gboolean need_pool;
+  GstCaps *caps;
+  guint held;
+
+  gst_query_parse_allocation (query, &caps, &need_pool);
+  if (caps == NULL || !gst_video_info_from_caps (&info, caps))
+    return FALSE;
+  held = gst_cvis_latency_get_frames (&filter->latency) + 1;
+  gst_query_add_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
+  gst_query_add_allocation_meta (query, GST_VIDEO_CROP_META_API_TYPE, NULL);
+  if (filter->context != NULL && need_pool
+      && !gst_caps_features_contains (
+          gst_caps_get_features (caps, 0), GST_CVIS_CUDA_MEMORY_FEATURE))
+    gst_cvis_query_propose_pool (
+        query, filter->context, caps, GST_VIDEO_INFO_SIZE (&info), held, TRUE);
+  else
+    gst_cvis_query_hold_frames (query, GST_VIDEO_INFO_SIZE (&info), held);
+  return TRUE;
+}
+
+/* --- the upstream thread --------------------------------------------------- */
+
+static void
+post_denoise_failure (GstCudaDenoise *self, const GError *error)
+{
+  GST_ELEMENT_ERROR (self, LIBRARY, FAILED,
+      ("The lifting engine failed: %s. Try backend=cpu, or restart the "
+       "program.",
+          error->message),
+      (NULL));
+}
+
+/* A frame that cannot be used: earlier ones are pushed, then the error is posted. */
+static GstFlowReturn
+reject_frame (GstCudaDenoise *self, GError *error)
+{
+  gst_cvis_queue_wait_idle (self->filter.queue);
+  if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_FORMAT))
+    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+        ("Cannot denoise a frame: %s. Check the caps and the GstVideoMeta of "
+         "the element before cudadenoise.",
+            error->message),
+        ("the buffer does not match its caps and metas"));
+  else if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_MEMORY))
+    GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
+        ("Cannot denoise a frame: %s. Use smaller frames or fewer "
+         "frames-in-flight.",
+            error->message),
+        (NULL));
+  else
+    post_denoise_failure (self, error);
+  g_error_free (error);
+  return GST_FLOW_ERROR;
+}
+
+/* Makes sure of engines and a pool for frames like @buffer. */
+static GstFlowReturn
+prepare_video (GstCudaDenoise *self, GstBuffer *buffer)
+{
+  /* downstream may offer another pool */
+  const gboolean renegotiate = gst_pad_check_reconfigure (self->filter.srcpad);
+  CvisContext *context = self->filter.context;
+  GError *error = NULL;
+  GstFlowReturn flow;
+
+  if (self->on_device) {
+    gint device_id;
+
+    GST_OBJECT_LOCK (self);
+    device_id = self->filter.backend.device_id;
+    GST_OBJECT_UNLOCK (self);
+    context =
+        gst_cvis_cuda_follow (self->filter.cuda, buffer, device_id, &error);
+    if (context == NULL)
+      return reject_frame (self, error);
+  }
+  if (self->video != NULL && !renegotiate
+      && context == gst_denoise_video_get_context (self->video))
+    return GST_FLOW_OK;
+  flow = gst_cvis_queue_wait_idle (self->filter.queue);
+  if (flow != GST_FLOW_OK && renegotiate)
+    gst_pad_mark_reconfigure (self->filter.srcpad);
+  if (flow == GST_FLOW_OK && !make_video (self, buffer, context)) {
+    flow = gst_cvis_queue_get_flow (self->filter.queue);
+    flow = flow == GST_FLOW_OK ? GST_FLOW_ERROR : flow;
+  }
+  return flow;
+}
+
+/* Moves @buffer into @frame and submits it. After a failure jobs may be with the
+ * engines: then @frame stays there until they are drained. */
+static GstFlowReturn
+submit_frame (GstCudaDenoise *self, GstDenoiseFrame *frame, GstBuffer *buffer,
+    GError **error)
+{
+  GstBuffer *out = NULL;
+  GstFlowReturn flow = gst_buffer_pool_acquire_buffer (self->pool, &out, NULL);
+
+  if (flow != GST_FLOW_OK) {
+    gst_buffer_unref (buffer);
+    if (flow == GST_FLOW_ERROR)
+      g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
+          "no memory for a frame of %" G_GSIZE_FORMAT " bytes",
+          GST_VIDEO_INFO_SIZE (&self->layout));
+    return flow;
+  }
+  frame->arrival = cvis_monotonic_ns ();
+  frame->staged = self->filter.context != NULL && !self->on_device
+                  && !gst_cvis_memory_is_pinned (
+                      gst_buffer_peek_memory (buffer, 0), self->filter.context);
+  gst_cvis_latency_note_frame (&self->filter.latency, GST_BUFFER_PTS (buffer));
+  if (!gst_denoise_video_submit (self->video, frame, buffer, out, error))
+    return GST_FLOW_ERROR;
+  announce_denoise_kernels (self);
+  return GST_FLOW_OK;
+}
+
+static GstFlowReturn
+gst_cuda_denoise_submit (GstCvisFilter *filter, GstMiniObject *object)
+{
+  GstCudaDenoise *self = GST_CUDA_DENOISE (filter);
+  GstBuffer *buffer = GST_BUFFER_CAST (object);
+  GstFlowReturn flow = prepare_video (self, buffer);
+  GError *error = NULL;
+  gpointer item = NULL;
+  GstDenoiseFrame *frame;
+
+  if (flow == GST_FLOW_OK)
+    flow = gst_cvis_queue_take (filter->queue, &item);
+  if (flow != GST_FLOW_OK) {
+    gst_buffer_unref (buffer);
+    return flow;
+  }
+  frame = item;
+  flow = submit_frame (self, frame, buffer, &error);
+  if (flow == GST_FLOW_OK)
+    /* if the queue refuses it, it stays with the engines until the flush */
+    return gst_cvis_queue_push_item (filter->queue, frame);
+  if (frame->n_submitted == 0) {
+    gst_denoise_frame_clear (frame);
+    gst_cvis_queue_give (filter->queue, frame);
+  }
+  return error != NULL ? reject_frame (self, error) : flow;
+}
+
+/* --- the source pad's task ------------------------------------------------- */
+
+static void
+count_frame (GstCudaDenoise *self, const GstDenoiseFrame *frame)
+{
+  GstDenoiseStats *stats = &self->stats;
+  const guint64 now = cvis_monotonic_ns ();
+
+  g_mutex_lock (&self->filter.stats_lock);
+  if (stats->frames++ == 0)
+    stats->start = now;
+  stats->end = now;
+  stats->staged += frame->staged;
+  stats->threshold = frame->threshold;
+  cvis_histogram_add (&stats->latency, now - frame->arrival, 1);
+  g_mutex_unlock (&self->filter.stats_lock);
+}
+
+/* Whether to copy a meta: not those about the memory layout */
+static gboolean
+copy_meta (GstBuffer *from, GstMeta **meta, gpointer to)
+{
+  const GstMetaInfo *info = (*meta)->info;
+  GstMetaTransformCopy copy = { FALSE, 0, (gsize) -1 };
+
+  if (info->transform_func != NULL && info->api != GST_VIDEO_CROP_META_API_TYPE
+      && !gst_meta_api_type_has_tag (
+          info->api, g_quark_from_static_string (GST_META_TAG_MEMORY_STR)))
+    info->transform_func (to, *meta, from, _gst_meta_transform_copy, &copy);
+  return TRUE;
+}
+
+static GstFlowReturn
+gst_cuda_denoise_complete (GstCvisFilter *filter, gpointer item)
+{
+  GstCudaDenoise *self = GST_CUDA_DENOISE (filter);
+  GstDenoiseFrame *frame = item;
+  GstBuffer *out = NULL;
+  GError *error = NULL;
+
+  if (gst_denoise_video_wait (self->video, frame, &error)) {
+    out = g_steal_pointer (&frame->out);
+    gst_buffer_copy_into (out, frame->in,
+        GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS, 0, (gsize) -1);
+    gst_buffer_foreach_meta (frame->in, copy_meta, out);
+    count_frame (self, frame);
+  } else {
+    post_denoise_failure (self, error);
+    g_error_free (error);
+  }
+  gst_denoise_frame_clear (frame);
+  gst_cvis_queue_give (filter->queue, frame);
+  if (out == NULL)
+    return GST_FLOW_ERROR;
+  gst_cvis_filter_push (filter, GST_MINI_OBJECT_CAST (out));
+  return gst_cvis_filter_get_flow (filter);
+}
+
+/* --- start and stop -------------------------------------------------------- */
+
+static void
+gst_cuda_denoise_flush (GstCvisFilter *filter)
+{
+  GstCudaDenoise *self = GST_CUDA_DENOISE (filter);
+
+  if (self->video == NULL)
+    return;
+  gst_denoise_video_drain (self->video);
+  for (guint i = 0; i < self->n_frames; i++) {
+    GstDenoiseFrame *frame = self->frames[i];
+
+    if (frame->n_submitted == 0)
+      continue;
+    gst_denoise_frame_clear (frame);
+    gst_cvis_queue_give (filter->queue, frame);
+  }
+}
+
+static void
+gst_cuda_denoise_stop (GstCvisFilter *filter)
+{
+  GstCudaDenoise *self = GST_CUDA_DENOISE (filter);
+
+  free_video (self);
+  g_clear_pointer (&self->wavelet, lwt_wavelet_free);
+  g_clear_pointer (&self->kernels, g_free);
+  gst_clear_caps (&self->caps);
+}
+
+static gboolean
+gst_cuda_denoise_start (GstCvisFilter *filter)
+{
+  GstCudaDenoise *self = GST_CUDA_DENOISE (filter);
+  GError *error = NULL;
+
+  GST_OBJECT_LOCK (self);
+  g_free (self->wanted.wavelet);
+  self->wanted = self->settings;
+  self->wanted.wavelet = g_strdup (self->settings.wavelet);
+  GST_OBJECT_UNLOCK (self);
+  g_mutex_lock (&filter->stats_lock);
+  memset (&self->stats, 0, sizeof self->stats);
+  g_mutex_unlock (&filter->stats_lock);
+  self->wavelet = lwt_wavelet_new (self->wanted.wavelet, &error);
+  if (self->wavelet == NULL) {
+    GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS,
+        ("Cannot use the wavelet \"%s\": %s. Set wavelet to a name such as "
+         "9/7.",
+            self->wanted.wavelet, error->message),
+        (NULL));
+    g_error_free (error);
+    return FALSE;
+  }
+  return gst_cvis_filter_start_backend (filter);
+}
+
+/* --- object ---------------------------------------------------------------- */
+
+static GstStructure *
+gst_cuda_denoise_get_stats (GstCvisFilter *filter)
+{
+  const GstDenoiseStats *stats = &GST_CUDA_DENOISE (filter)->stats;
+  const CvisHistogram *latency = &stats->latency;
+  const guint64 elapsed = stats->end - stats->start;
+
+  return gst_structure_new ("cudadenoise-stats", "frames", G_TYPE_UINT64,
+      stats->frames, "staged-frames", G_TYPE_UINT64, stats->staged, "threshold",
+      G_TYPE_DOUBLE, stats->threshold, "frames-per-second", G_TYPE_DOUBLE,
+      elapsed == 0 ? 0.0 : (gdouble) stats->frames * 1e9 / (gdouble) elapsed,
+      "latency-p50", G_TYPE_UINT64, cvis_histogram_percentile (latency, 0.5),
+      "latency-p99", G_TYPE_UINT64, cvis_histogram_percentile (latency, 0.99),
+      "latency-p999", G_TYPE_UINT64, cvis_histogram_percentile (latency, 0.999),
+      "latency-max", G_TYPE_UINT64, latency->max, NULL);
+}
+
+static void
+gst_cuda_denoise_finalize (GObject *object)
+{
+  GstCudaDenoise *self = GST_CUDA_DENOISE (object);
+
+  g_free (self->settings.wavelet);
+  g_free (self->wanted.wavelet);
+  G_OBJECT_CLASS (parent_class)->finalize (object);
+}
+
+/* Caps in CUDA memory come first. */
+static GstCaps *
+make_denoise_caps (void)
+{
+#define VIDEO(memory, formats)                                                 \
+  "video/x-raw" memory ", format = (string) { " formats " }, "                 \
+  "width = (int) [ 1, 16384 ], height = (int) [ 1, 16384 ]"
+  static const gchar system[] =
+      VIDEO ("", GST_DENOISE_COLOUR_FORMATS ", " GST_DENOISE_GREY_FORMATS);
+  GstCaps *caps = gst_caps_new_empty ();
+
+  if (gst_cvis_cuda_available (NULL))
+    gst_caps_append (
+        caps, gst_caps_from_string (VIDEO ("(" GST_CVIS_CUDA_MEMORY_FEATURE ")",
+                  GST_DENOISE_COLOUR_FORMATS)));
+  gst_caps_append (caps, gst_caps_from_string (system));
+  return caps;
+#undef VIDEO
+}
+
+static void
+gst_cuda_denoise_class_init (GstCudaDenoiseClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+  GstCvisFilterClass *filter_class = GST_CVIS_FILTER_CLASS (klass);
+  const GstDenoiseSettings defaults = make_denoise_settings ((gchar *) "9/7");
+  GstCaps *caps = make_denoise_caps ();
+
+  GST_DEBUG_CATEGORY_INIT (
+      gst_cuda_denoise_debug, "cudadenoise", 0, "denoising of video");
+  object_class->finalize = gst_cuda_denoise_finalize;
+  filter_class->free_item = (GDestroyNotify) gst_denoise_frame_free;
+  filter_class->cuda_memory = TRUE;
+  filter_class->start = gst_cuda_denoise_start;
+  filter_class->stop = gst_cuda_denoise_stop;
+  filter_class->set_caps = gst_cuda_denoise_set_caps;
+  filter_class->submit = gst_cuda_denoise_submit;
+  filter_class->complete = gst_cuda_denoise_complete;
+  filter_class->flush = gst_cuda_denoise_flush;
+  filter_class->accept_caps = gst_cvis_filter_accept_video;
+  filter_class->propose_allocation = gst_cuda_denoise_propose_allocation;
+  filter_class->get_stats = gst_cuda_denoise_get_stats;
+  gst_cvis_filter_class_install_settings (filter_class, settings_table,
+      G_N_ELEMENTS (settings_table), G_STRUCT_OFFSET (GstCudaDenoise, settings),
+      &defaults);
+
+  gst_element_class_add_pad_template (element_class,
+      gst_pad_template_new ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
+  gst_element_class_add_pad_template (element_class,
+      gst_pad_template_new ("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
+  gst_caps_unref (caps);
+  gst_element_class_set_static_metadata (element_class, "Video denoiser",
+      "Filter/Effect/Video/Hardware",
+      "Removes noise from video with lifting wavelets on the CPU or with CUDA",
+      "the gst-cudavision authors");
+}
+
+static void
+gst_cuda_denoise_init (GstCudaDenoise *self)
+{
+  self->settings = make_denoise_settings (g_strdup ("9/7"));
+}

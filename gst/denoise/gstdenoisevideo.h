@@ -1,0 +1,107 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Video through the lifting engines of cudadenoise, plane by plane: frames leave with
+ * less noise, in the same format and kind of memory. Grey is luma. */
+#pragma once
+
+#include <gst/video/video.h>
+
+#include "cuda/lifting/engine.h"
+#include "gst/common/gstcviscuda.h"
+
+G_BEGIN_DECLS
+
+/* in memory:CUDAMemory too */
+#define GST_DENOISE_COLOUR_FORMATS                                             \
+  "NV12, I420, Y42B, Y444, P010_10LE, I420_10LE"
+#define GST_DENOISE_GREY_FORMATS "GRAY8, GRAY16_LE"
+
+/* Three components of two fields */
+#define GST_DENOISE_MAX_JOBS 6
+
+/**
+ * GstDenoiseSettings: see the properties of these names
+ * @wavelet: owned
+ * @threshold: levels of 8 bits
+ */
+typedef struct {
+  gchar *wavelet;
+  guint levels;
+  LwtShrink shrink;
+  gdouble threshold, threshold_scale;
+  guint spins;
+  gboolean chroma;
+  guint threads, frames_in_flight;
+} GstDenoiseSettings;
+
+typedef struct _GstDenoiseVideo GstDenoiseVideo;
+
+/**
+ * GstDenoiseFrame: a frame in flight; each plane is a job
+ * @jobs: those of the luma first
+ * @n_submitted: how many of @n_jobs were submitted
+ * @out: the output frame, owned
+ * @staging: components of interleaved chroma in system memory, before and after
+ * @arrival: cvis_monotonic_ns() when the frame arrived
+ * @threshold: of the luma's first field, in levels of 8 bits
+ * @staged: copied once more, as it is not in page-locked memory
+ */
+typedef struct {
+  LwtJob jobs[GST_DENOISE_MAX_JOBS];
+  guint n_jobs, n_submitted;
+  GstVideoFrame from, to;
+  gboolean from_mapped, to_mapped;
+  GstBuffer *in, *out;
+  guint8 *staging;
+  gsize staging_size;
+  guint64 arrival;
+  gdouble threshold;
+  gboolean staged;
+} GstDenoiseFrame;
+
+GstDenoiseFrame *gst_denoise_frame_new (void);
+/* Releases everything that @frame holds except the staging; no job is in flight. */
+void gst_denoise_frame_clear (GstDenoiseFrame *frame);
+void gst_denoise_frame_free (GstDenoiseFrame *frame);
+
+/* Whether video of @format can be denoised; grey only in system memory. */
+gboolean gst_denoise_video_knows (GstVideoFormat format, gboolean on_device);
+
+/**
+ * gst_denoise_video_new:
+ * @info: format and size of the frames
+ * @context: (nullable): the context to compute in
+ * @on_device: whether frames lie on @context's device
+ *
+ * Returns: %NULL with CVIS_ERROR_INVALID about invalid settings, or
+ *   CVIS_ERROR_MEMORY
+ */
+GstDenoiseVideo *gst_denoise_video_new (const GstVideoInfo *info,
+    const GstDenoiseSettings *settings, const LwtWavelet *wavelet,
+    CvisContext *context, gboolean on_device, GError **error);
+/* Waits for the frames in flight. */
+void gst_denoise_video_free (GstDenoiseVideo *video);
+/* lwt_engine_describe() of the luma's engine. */
+const gchar *gst_denoise_video_describe (const GstDenoiseVideo *video);
+/* (nullable): the context it computes in. */
+CvisContext *gst_denoise_video_get_context (const GstDenoiseVideo *video);
+/* Frames that can be in flight. */
+guint gst_denoise_video_get_frames (const GstDenoiseVideo *video);
+
+/* Takes @in and @out, maps them and submits the jobs. After a failure jobs that were
+ * submitted before it (frame->n_submitted) stay with the engines: keep @frame until
+ * gst_denoise_video_drain().
+ * Returns: FALSE with CVIS_ERROR_FORMAT if @in does not fit its caps, or another
+ * error */
+gboolean gst_denoise_video_submit (GstDenoiseVideo *video,
+    GstDenoiseFrame *frame, GstBuffer *in, GstBuffer *out, GError **error);
+/* Waits for @frame, the first in flight; then its @out can be taken.
+ * Returns: FALSE with @error */
+gboolean gst_denoise_video_wait (
+    GstDenoiseVideo *video, GstDenoiseFrame *frame, GError **error);
+/* Waits for all frames in flight. */
+void gst_denoise_video_drain (GstDenoiseVideo *video);
+
+G_END_DECLS
