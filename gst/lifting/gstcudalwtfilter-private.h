@@ -2,16 +2,18 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Private parts of cudalwtfilter, for its files:
- * gstcudalwtfilter.c  the element: properties, states, pads
- * gstlwtsettings.c    the properties of the computation
- * gstlwtsurface.c     the input surfaces
+/* Private parts of cudalwtfilter, for its files. Each calls only those below it:
+ * gstcudalwtfilter.c  the element: states, pads
  * gstlwtnegotiate.c   caps and queries
- * gstlwtsetup.c       the engine for input and requested components
  * gstlwtinput.c       the upstream thread: surfaces and events into the engine
- * gstlwtframe.c       a surface in flight
  * gstlwtoutput.c      the source pad's task: components out of the engine
+ * gstlwtsetup.c       the engine for input and requested components
+ * gstlwtoutcaps.c     the caps that the pads give
+ * gstlwtmissing.c     missing points of a transform's results
  * gstlwtoverflow.c    heights that are too large
+ * gstlwtframe.c       a surface in flight
+ * gstlwtsurface.c     the input surfaces
+ * gstlwtsettings.c    the properties of the computation
  * gstlwtstats.c       counters */
 #pragma once
 
@@ -88,9 +90,6 @@ struct _GstCudaLwtFilter {
 
 GST_DEBUG_CATEGORY_EXTERN (gst_cuda_lwt_filter_debug);
 
-/* The component of a request pad. */
-CvisSurfacePart gst_lwt_side_part (guint kind);
-
 /* --- gstlwtnegotiate.c ----------------------------------------------------- */
 
 /* See GstCvisFilterClass. */
@@ -99,14 +98,6 @@ GstCaps *gst_lwt_get_caps (
     GstCvisFilter *filter, GstPad *pad, GstPad *other, GstCaps *filter_caps);
 gboolean gst_lwt_accept_caps (GstCvisFilter *filter, GstCaps *caps);
 gboolean gst_lwt_propose_allocation (GstCvisFilter *filter, GstQuery *query);
-/* Chooses the caps of @pad for @part of @surface, computed in @type or, if @other,
- * in the other float type: the first that downstream accepts.
- * @type: (inout): type of the arithmetic
- * Returns: FALSE after posting an error, if downstream accepts none */
-gboolean gst_lwt_choose_out (GstCudaLwtFilter *self, GstPad *pad,
-    CvisSurfacePart part, const LwtConfig *config, const GstLwtSurface *surface,
-    gboolean other, GstLwtOut *out, LwtType *type);
-void gst_lwt_out_clear (GstLwtOut *out);
 /* See GstCvisFilterClass. */
 GstCaps *gst_lwt_side_get_caps (GstCvisFilter *filter, guint kind, GstPad *pad);
 
@@ -114,11 +105,6 @@ GstCaps *gst_lwt_side_get_caps (GstCvisFilter *filter, guint kind, GstPad *pad);
 
 /* The wavelet of @text. Returns: FALSE after posting an error. */
 gboolean gst_lwt_set_wavelet (GstCudaLwtFilter *self, const gchar *text);
-/* Linked request pads with a component of @available: 1 << kind. Once the stream
- * runs, others get no buffers, and a warning with @why, once each. Before, they
- * are returned too, for the caller to post an error. */
-guint gst_lwt_get_sides (
-    GstCudaLwtFilter *self, LwtParts available, const gchar *why);
 /* The results of @surface that are currently requested. */
 GstLwtWanted gst_lwt_get_wanted (
     GstCudaLwtFilter *self, const GstLwtSurface *surface);
@@ -126,8 +112,6 @@ GstLwtWanted gst_lwt_get_wanted (
  * Returns: FALSE after posting an error */
 gboolean gst_lwt_setup (GstCudaLwtFilter *self, const GstLwtSurface *surface,
     const GstLwtWanted *wanted);
-/* Queues the caps of the source pad. */
-GstFlowReturn gst_lwt_push_caps (GstCudaLwtFilter *self);
 /* Frees what gst_lwt_setup() made. */
 void gst_lwt_free_engine (GstCudaLwtFilter *self);
 /* The pool for @part, or %NULL without memory. */
@@ -138,26 +122,38 @@ GstBufferPool *gst_lwt_get_picture_pool (
     GstCudaLwtFilter *self, guint index, const GstLwtOut *out);
 void gst_lwt_free_picture_pool (GstCudaLwtFilter *self, guint index);
 
-/* Posts the configuration of the engine, once for new caps. */
-void gst_lwt_announce (GstCudaLwtFilter *self);
 /* Posts which CUDA kernels are used, if they have changed. For upstream's
  * thread. */
 void gst_lwt_announce_kernels (GstCudaLwtFilter *self);
+
+/* Posts the engine's @error and takes it. */
+void gst_lwt_engine_failed (GstCudaLwtFilter *self, GError *error);
+
+/* --- gstlwtoutcaps.c -------------------------------------------------------- */
+
+/* The component of a request pad. */
+CvisSurfacePart gst_lwt_side_part (guint kind);
+/* Chooses the caps of @pad for @part of @surface, computed in @type or, if @other,
+ * in the other float type: the first that downstream accepts.
+ * @type: (inout): type of the arithmetic
+ * Returns: FALSE after posting an error, if downstream accepts none */
+gboolean gst_lwt_choose_out (GstCudaLwtFilter *self, GstPad *pad,
+    CvisSurfacePart part, const LwtConfig *config, const GstLwtSurface *surface,
+    gboolean other, GstLwtOut *out, LwtType *type);
+void gst_lwt_out_clear (GstLwtOut *out);
+/* Queues the caps of the source pad. */
+GstFlowReturn gst_lwt_push_caps (GstCudaLwtFilter *self);
 
 /* --- gstlwtinput.c ---------------------------------------------------------- */
 
 /* See GstCvisFilterClass. */
 GstFlowReturn gst_lwt_input_submit (
     GstCvisFilter *filter, GstMiniObject *object);
-/* Posts @error, once earlier surfaces have left, and takes it. */
-GstFlowReturn gst_lwt_input_refuse (GstCudaLwtFilter *self, GError *error);
 
 /* --- gstlwtoutput.c ---------------------------------------------------------- */
 
 /* See GstCvisFilterClass. */
 GstFlowReturn gst_lwt_output_complete (GstCvisFilter *filter, gpointer item);
 void gst_lwt_output_flush (GstCvisFilter *filter);
-/* Posts the engine's @error and takes it. */
-void gst_lwt_engine_failed (GstCudaLwtFilter *self, GError *error);
 
 G_END_DECLS

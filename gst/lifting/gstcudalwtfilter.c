@@ -51,17 +51,6 @@ static GstStaticPadTemplate side_templates[GST_LWT_SIDES] = {
   SIDE ("src_bands", GST_CVIS_SURFACE_CAPS),
 };
 
-CvisSurfacePart
-gst_lwt_side_part (guint kind)
-{
-  static const CvisSurfacePart parts[GST_LWT_SIDES] = {
-    CVIS_SURFACE_PART_ROUGHNESS, CVIS_SURFACE_PART_WAVINESS,
-    CVIS_SURFACE_PART_FORM, CVIS_SURFACE_PART_NOISE, CVIS_SURFACE_PART_BANDS
-  };
-
-  return parts[kind];
-}
-
 /* --- start and stop -------------------------------------------------------- */
 
 static void

@@ -12,8 +12,8 @@
 
 /* A surface that cannot be used: earlier ones are pushed, then the error is
  * posted. */
-GstFlowReturn
-gst_lwt_input_refuse (GstCudaLwtFilter *self, GError *error)
+static GstFlowReturn
+reject_surface (GstCudaLwtFilter *self, GError *error)
 {
   gst_cvis_queue_wait_idle (self->filter.queue);
   if (error->code == CVIS_ERROR_FORMAT)
@@ -53,7 +53,7 @@ prepare_surface (
   if (!gst_lwt_frame_check_size (buffer, &self->layout, &error)
       || !gst_lwt_surface_init (&surface, &self->layout,
           gst_cvis_buffer_get_surface_meta (buffer), &self->wanted, &error))
-    return gst_lwt_input_refuse (self, error);
+    return reject_surface (self, error);
   if (self->engine != NULL && self->surface.masked
       && !gst_lwt_settings_is_plain (&self->wanted))
     surface.masked = TRUE; /* no new engine if only some surfaces have a mask */
@@ -153,7 +153,7 @@ gst_lwt_input_submit (GstCvisFilter *filter, GstMiniObject *object)
   if (flow != GST_FLOW_OK) {
     gst_lwt_frame_clear (frame);
     gst_cvis_queue_give (self->filter.queue, frame);
-    return error != NULL ? gst_lwt_input_refuse (self, error) : flow;
+    return error != NULL ? reject_surface (self, error) : flow;
   }
   /* if the queue refuses it, it stays with the engine until the flush */
   return gst_cvis_queue_push_item (self->filter.queue, frame);

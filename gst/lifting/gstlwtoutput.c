@@ -12,17 +12,6 @@
 
 #define GST_CAT_DEFAULT gst_cuda_lwt_filter_debug
 
-void
-gst_lwt_engine_failed (GstCudaLwtFilter *self, GError *error)
-{
-  GST_ELEMENT_ERROR (self, LIBRARY, FAILED,
-      ("The lifting engine failed: %s. Try backend=cpu, or restart the "
-       "program.",
-          error->message),
-      (NULL));
-  g_error_free (error);
-}
-
 /* --- parameters ---------------------------------------------------------------- */
 
 static GstStructure *

@@ -86,8 +86,11 @@ get_available (GstCudaLwtFilter *self, const GstLwtSurface *surface)
   return parts;
 }
 
-guint
-gst_lwt_get_sides (GstCudaLwtFilter *self, LwtParts available, const gchar *why)
+/* Linked request pads with a component of @available: 1 << kind. Once the stream
+ * runs, others get no buffers, and a warning with @why, once each. Before, they
+ * are returned too, for the caller to post an error. */
+static guint
+get_linked_sides (GstCudaLwtFilter *self, LwtParts available, const gchar *why)
 {
   guint sides = 0;
 
@@ -125,7 +128,7 @@ gst_lwt_get_wanted (GstCudaLwtFilter *self, const GstLwtSurface *surface)
       self->wanted.operation == LWT_OPERATION_FILTER ? " with noise-levels=0"
                                                      : "");
 
-  wanted.sides = gst_lwt_get_sides (self, available, why);
+  wanted.sides = get_linked_sides (self, available, why);
   g_free (why);
   for (guint i = 0; i < GST_LWT_SIDES; i++)
     if (wanted.sides & (1u << i))
@@ -291,6 +294,17 @@ make_engine (GstCudaLwtFilter *self, LwtConfig *config)
         (NULL));
   g_error_free (error);
   return FALSE;
+}
+
+void
+gst_lwt_engine_failed (GstCudaLwtFilter *self, GError *error)
+{
+  GST_ELEMENT_ERROR (self, LIBRARY, FAILED,
+      ("The lifting engine failed: %s. Try backend=cpu, or restart the "
+       "program.",
+          error->message),
+      (NULL));
+  g_error_free (error);
 }
 
 /* --- messages --------------------------------------------------------------------- */
@@ -462,8 +476,9 @@ post_filter (GstCudaLwtFilter *self)
               G_TYPE_DOUBLE, f[0], "lambda-f-y", G_TYPE_DOUBLE, f[1], NULL)));
 }
 
-void
-gst_lwt_announce (GstCudaLwtFilter *self)
+/* Posts the configuration of the engine, once for new caps. */
+static void
+announce_filter (GstCudaLwtFilter *self)
 {
   if (self->announce) {
     post_filter (self);
@@ -488,17 +503,6 @@ gst_lwt_announce_kernels (GstCudaLwtFilter *self)
       GST_ELEMENT (self), gst_message_new_element (GST_OBJECT (self),
                               gst_structure_new ("cudalwtfilter-kernels",
                                   "kernels", G_TYPE_STRING, kernels, NULL)));
-}
-
-GstFlowReturn
-gst_lwt_push_caps (GstCudaLwtFilter *self)
-{
-  GstEvent *event = gst_event_new_caps (self->out.caps);
-  GstFlowReturn flow = gst_cvis_queue_push_event (self->filter.queue, event);
-
-  if (flow != GST_FLOW_OK)
-    gst_event_unref (event);
-  return flow;
 }
 
 /* Chooses the output caps, which may set the type of the arithmetic. */
@@ -558,7 +562,7 @@ gst_lwt_setup (GstCudaLwtFilter *self, const GstLwtSurface *surface,
   for (guint i = 0; i < config.depth_in_flight; i++)
     gst_cvis_queue_give (self->filter.queue, gst_lwt_frame_new ());
   gst_cvis_filter_renegotiate_request_pads (&self->filter);
-  gst_lwt_announce (self);
+  announce_filter (self);
   GST_INFO_OBJECT (self, "%ux%u, %s, levels %u x %u, parts 0x%x", config.width,
       config.height, self->wavelet_text, config.levels[0], config.levels[1],
       config.parts);
