@@ -23,6 +23,48 @@ surface_error (GError **error, const gchar *format, ...)
   return FALSE;
 }
 
+SurfaceImage *
+surface_image_new (guint width, guint height, GError **error)
+{
+  SurfaceImage *image;
+  gdouble *z;
+
+  if (!surface_check_size (width, height, NULL)) {
+    g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
+        "Unsupported size of %u x %u samples: 1 to 2^31 are supported", width,
+        height);
+    return NULL;
+  }
+  z = g_try_new (gdouble, (gsize) width * height);
+  if (!z) {
+    g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
+        "Not enough memory for a surface of %u x %u samples", width, height);
+    return NULL;
+  }
+  image = g_new0 (SurfaceImage, 1);
+  image->width = width;
+  image->height = height;
+  image->z = z;
+  return image;
+}
+
+void
+surface_image_clear (SurfaceImage *image)
+{
+  g_free (image->z);
+  g_free (image->title);
+  g_free (image->date);
+  g_free (image->note);
+  *image = (SurfaceImage){ 0 };
+}
+
+void
+surface_image_free (SurfaceImage *image)
+{
+  surface_image_clear (image);
+  g_free (image);
+}
+
 void
 surface_image_add_note (SurfaceImage *image, const gchar *format, ...)
 {
@@ -120,6 +162,27 @@ surface_check_bytes (
       "is cut off: %" G_GUINT64_FORMAT " bytes from byte %" G_GUINT64_FORMAT
       " on are needed, and it has %" G_GUINT64_FORMAT " bytes",
       needed, offset, size);
+}
+
+gboolean
+surface_check_known_spacing (
+    const gchar *title, const SurfaceImage *image, GError **error)
+{
+  if (isfinite (image->dx) && image->dx > 0 && isfinite (image->dy)
+      && image->dy > 0)
+    return TRUE;
+  g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
+      "%s needs the spacing of samples, which is not known (dx %g, dy %g "
+      "metres; the properties dx and dy of surfacesrc set it)",
+      title, image->dx, image->dy);
+  return FALSE;
+}
+
+gboolean
+surface_tiff_holds_spacing (const SurfaceImage *image)
+{
+  return image->dx > 1e-11 && image->dx < 1e3 && image->dy > 1e-11
+         && image->dy < 1e3;
 }
 
 /* --- samples --------------------------------------------------------------- */

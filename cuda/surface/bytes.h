@@ -37,6 +37,9 @@ gboolean surface_check_size (guint64 width, guint64 height, GError **error);
  * with its value's unit if any */
 gboolean surface_check_spacing (
     const gchar *name, gdouble value, GError **error);
+/* Whether the spacing of @image is known, as the format called @title stores it. */
+gboolean surface_check_known_spacing (
+    const gchar *title, const SurfaceImage *image, GError **error);
 /* Whether @name is a factor: finite and not 0. */
 gboolean surface_check_factor (
     const gchar *name, gdouble value, GError **error);
@@ -212,6 +215,8 @@ typedef struct {
   guint64 size;
 } SurfaceSource;
 
+/* Sets @error to errno, as G_FILE_ERROR. Returns: FALSE */
+gboolean surface_refuse_errno (GError **error);
 /* Returns: FALSE with G_FILE_ERROR, or CVIS_ERROR_FORMAT if the file is
  * shorter */
 gboolean surface_source_read (
@@ -264,9 +269,6 @@ typedef struct {
 
 /* Returns: (nullable) */
 const SurfaceFormat *surface_format_of (SurfaceFileFormat format);
-/* Whether @image has the spacing that the format stores. */
-gboolean surface_format_check (
-    const SurfaceFormat *f, const SurfaceImage *image, GError **error);
 /* Takes a reader's @problem, which may quote the file, and sets @error to it
  * as printable text. */
 void surface_format_refuse (

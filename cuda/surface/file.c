@@ -59,50 +59,6 @@ surface_format_of (SurfaceFileFormat format)
              : NULL;
 }
 
-/* --- images ---------------------------------------------------------------- */
-
-SurfaceImage *
-surface_image_new (guint width, guint height, GError **error)
-{
-  SurfaceImage *image;
-  gdouble *z;
-
-  if (!surface_check_size (width, height, NULL)) {
-    g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
-        "Unsupported size of %u x %u samples: 1 to 2^31 are supported", width,
-        height);
-    return NULL;
-  }
-  z = g_try_new (gdouble, (gsize) width * height);
-  if (!z) {
-    g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
-        "Not enough memory for a surface of %u x %u samples", width, height);
-    return NULL;
-  }
-  image = g_new0 (SurfaceImage, 1);
-  image->width = width;
-  image->height = height;
-  image->z = z;
-  return image;
-}
-
-void
-surface_image_clear (SurfaceImage *image)
-{
-  g_free (image->z);
-  g_free (image->title);
-  g_free (image->date);
-  g_free (image->note);
-  *image = (SurfaceImage){ 0 };
-}
-
-void
-surface_image_free (SurfaceImage *image)
-{
-  surface_image_clear (image);
-  g_free (image);
-}
-
 /* --- formats --------------------------------------------------------------- */
 
 const gchar *
@@ -276,29 +232,6 @@ surface_file_check_start (const guint8 *data, gsize size, GError **error)
   return !f->needs || refuse_unbuilt (f, error);
 }
 
-gboolean
-surface_format_check (
-    const SurfaceFormat *f, const SurfaceImage *image, GError **error)
-{
-  if (!f->holds_spacing
-      || (isfinite (image->dx) && image->dx > 0 && isfinite (image->dy)
-          && image->dy > 0))
-    return TRUE;
-  g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
-      "%s needs the spacing of samples, which is not known (dx %g, dy %g "
-      "metres; "
-      "the properties dx and dy of surfacesrc set it)",
-      f->title, image->dx, image->dy);
-  return FALSE;
-}
-
-gboolean
-surface_tiff_holds_spacing (const SurfaceImage *image)
-{
-  return image->dx > 1e-11 && image->dx < 1e3 && image->dy > 1e-11
-         && image->dy < 1e3;
-}
-
 /* Largest error of the heights as float32, if it is above 1e-7 of their range */
 static gdouble
 find_rounding (const SurfaceImage *image)
@@ -357,7 +290,7 @@ surface_file_write (
     refuse_unbuilt (f, error);
     return NULL;
   }
-  if (!surface_format_check (f, image, error))
+  if (f->holds_spacing && !surface_check_known_spacing (f->title, image, error))
     return NULL;
   if (f->write (image, &out, error))
     return g_bytes_new_take (out.data, out.size);

@@ -30,42 +30,7 @@ struct _SurfaceReader {
   gboolean header_only;
 };
 
-/* --- bytes of a file --------------------------------------------------------- */
-
-static gboolean
-refuse_errno (GError **error)
-{
-  const int number = errno;
-
-  g_set_error_literal (error, G_FILE_ERROR,
-      (gint) g_file_error_from_errno (number), g_strerror (number));
-  return FALSE;
-}
-
-gboolean
-surface_source_read (
-    const SurfaceSource *source, guint64 at, gsize n, void *to, GError **error)
-{
-  guint8 *bytes = to;
-
-  if (!surface_check_bytes (source->size, at, n, error))
-    return FALSE;
-  if (source->data) {
-    memcpy (to, source->data + at, n);
-    return TRUE;
-  }
-  for (gsize done = 0; done < n;) {
-    gssize got =
-        pread (source->fd, bytes + done, n - done, (off_t) (at + done));
-
-    if (got < 0 && errno != EINTR)
-      return refuse_errno (error);
-    if (got == 0) /* the file has become shorter */
-      return surface_check_bytes (at + done, at, n, error);
-    done += got > 0 ? (gsize) got : 0;
-  }
-  return TRUE;
-}
+/* --- opening ------------------------------------------------------------------ */
 
 static gboolean
 check_kind (SurfaceSource *file, GError **error)
@@ -73,10 +38,10 @@ check_kind (SurfaceSource *file, GError **error)
   struct stat about;
 
   if (fstat (file->fd, &about) != 0)
-    return refuse_errno (error);
+    return surface_refuse_errno (error);
   if (S_ISDIR (about.st_mode)) {
     errno = EISDIR;
-    return refuse_errno (error);
+    return surface_refuse_errno (error);
   }
   if (!S_ISREG (about.st_mode)) {
     g_set_error_literal (error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
@@ -86,61 +51,6 @@ check_kind (SurfaceSource *file, GError **error)
   file->size = (guint64) about.st_size;
   return TRUE;
 }
-
-/* --- layouts ------------------------------------------------------------------ */
-
-void
-surface_layout_init (
-    SurfaceLayout *layout, guint64 at, SurfaceSample type, gdouble scale)
-{
-  *layout = (SurfaceLayout){ .plain = TRUE,
-    .at = at,
-    .type = type,
-    .scale = scale,
-    .low = -INFINITY,
-    .high = INFINITY };
-}
-
-gboolean
-surface_layout_check (const SurfaceLayout *layout, const SurfaceImage *about,
-    guint64 size, GError **error)
-{
-  return surface_check_bytes (size, layout->at,
-      (guint64) about->width * about->height
-          * surface_sample_size (layout->type),
-      error);
-}
-
-void
-surface_layout_note_rest (
-    const SurfaceLayout *layout, SurfaceImage *about, guint64 size)
-{
-  const guint64 end = layout->at
-                      + (guint64) about->width * about->height
-                            * surface_sample_size (layout->type);
-
-  if (end < size)
-    surface_image_add_note (about,
-        "the last %" G_GUINT64_FORMAT
-        " bytes of the file, after its heights, are not read",
-        size - end);
-}
-
-SurfaceImage *
-surface_layout_read (const SurfaceLayout *layout, const SurfaceImage *about,
-    const guint8 *points, GError **error)
-{
-  SurfaceImage *image = surface_image_new (about->width, about->height, error);
-
-  if (!image)
-    return NULL;
-  surface_image_copy_about (image, about);
-  surface_kernels ()->to_f64 (
-      layout, points, (gsize) image->width * image->height, 0, image->z);
-  return image;
-}
-
-/* --- opening ------------------------------------------------------------------ */
 
 /* Returns: FALSE with CVIS_ERROR_MEMORY or G_FILE_ERROR */
 static gboolean
@@ -284,7 +194,7 @@ open_file (const gchar *name, gboolean header_only, GError **error)
   /* without O_NONBLOCK, opening a pipe without a writer would block */
   reader->file.fd = g_open (name, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);
   if (reader->file.fd < 0)
-    refuse_errno (error);
+    surface_refuse_errno (error);
   if (reader->file.fd >= 0 && check_kind (&reader->file, error))
     return finish_opening (reader, error);
   surface_reader_free (reader);

@@ -520,8 +520,7 @@ surface_file_save_x3p (int fd, const SurfaceImage *about, SurfaceStream stream,
   Writing writing = { .fd = fd, .samples = samples, .level = level };
   gint number;
 
-  if (!surface_format_check (
-          surface_format_of (SURFACE_FILE_X3P), about, error))
+  if (!surface_check_known_spacing ("X3P", about, error))
     return FALSE;
   number = write_file (&writing, about, stream, scale, offset, pool);
   if (number == 0)
