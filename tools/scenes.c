@@ -56,12 +56,11 @@ static const struct {
  * Search:
  * @outputs: (nullable) of files[]
  * @csv: (nullable): the table
- * @cuda: the decoder writes to CUDA memory, where the pictures are reduced too
+ * @frames: of the stream
  */
 typedef struct {
   const CommonOptions *common;
   const gchar *name;
-  gboolean cuda;
   Output *outputs[G_N_ELEMENTS (files)];
   gchar *csv;
   gchar *backend;
@@ -82,13 +81,12 @@ make_scenes_launch (const Search *search, gboolean temporary)
 
   video_append_source (launch, search->name);
   g_string_append_printf (launch,
-      "! %s add-borders=false ! video/x-raw%s,width=[16,%d],height=[16,%d],"
-      "pixel-aspect-ratio=1/1 ! %s"
-      "cudamotionest name=motion method=zonal block-size=16 search-range=32 ",
-      search->cuda ? "cudascale"
-                   : "videoscale method=nearest-neighbour matrix-mode=none",
-      search->cuda ? "(memory:CUDAMemory)" : "", options.side, options.side,
-      search->cuda ? "" : "videoconvert ! ");
+      "! videoscale method=nearest-neighbour matrix-mode=none "
+      "add-borders=false ! video/x-raw,width=[16,%d],height=[16,%d],"
+      "pixel-aspect-ratio=1/1 ! videoconvert "
+      "! cudamotionest name=motion method=zonal block-size=16 "
+      "search-range=32 ",
+      options.side, options.side);
   if (options.threshold != 0.5)
     launch_set_double (launch, "scene-threshold", options.threshold);
   if (search->common->threads == 0) /* the others decode */
@@ -296,7 +294,6 @@ run_scenes (gint argc, gchar **argv)
     return status;
   search.name = common.inputs[0];
   if (check_scenes_options (&error)) {
-    search.cuda = video_is_in_cuda_memory (search.name, &common);
     if (common.show)
       launch_print (make_scenes_launch (&search, FALSE));
     else

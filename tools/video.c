@@ -15,49 +15,6 @@ video_append_source (GString *launch, const gchar *name)
       launch, "! decodebin expose-all-streams=false caps=video/x-raw(ANY) ");
 }
 
-static gboolean
-is_installed (const gchar *factory)
-{
-  GstElementFactory *found = gst_element_factory_find (factory);
-  const gboolean installed = found != NULL;
-
-  g_clear_object (&found);
-  return installed;
-}
-
-static void
-take_memory (GstElement *pipeline, gpointer data)
-{
-  GstSample *sample = element_get_sample (pipeline, "picture");
-  GstCaps *caps = sample != NULL ? gst_sample_get_caps (sample) : NULL;
-
-  if (caps != NULL)
-    *(gboolean *) data = gst_caps_features_contains (
-        gst_caps_get_features (caps, 0), "memory:CUDAMemory");
-  g_clear_pointer (&sample, gst_sample_unref);
-}
-
-gboolean
-video_is_in_cuda_memory (const gchar *name, const CommonOptions *common)
-{
-  gboolean cuda = FALSE;
-  GString *launch;
-
-  if (!is_installed ("cudascale") || g_strcmp0 (common->backend, "cpu") == 0)
-    return FALSE;
-  launch = g_string_new (NULL);
-  video_append_source (launch, name);
-  g_string_append (launch, "! fakesink name=picture");
-  pipeline_run (&(PipelineRun){ .launch = launch->str,
-                    .finish = take_memory,
-                    .data = &cuda,
-                    .preroll = TRUE,
-                    .quiet = TRUE },
-      NULL);
-  g_string_free (launch, TRUE);
-  return cuda;
-}
-
 void
 video_append_backend (GString *launch, const CommonOptions *common)
 {

@@ -12,10 +12,6 @@ G_BEGIN_DECLS
 
 /* Appends a decoder of the video file @name. */
 void video_append_source (GString *launch, const gchar *name);
-/* Whether the decoder of @name writes to CUDA memory that cudamotionest can read, and
- * cudascale can reduce it there. Decodes the first pictures, where that is possible. */
-gboolean video_is_in_cuda_memory (
-    const gchar *name, const CommonOptions *common);
 /* Appends `backend=...` and the like for cudamotionest. */
 void video_append_backend (GString *launch, const CommonOptions *common);
 
