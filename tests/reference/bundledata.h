@@ -43,7 +43,7 @@ BundleProblem *bundle_data_repeat (
  * the engine's implementation. */
 gdouble bundle_data_cost (const BundleProblem *problem);
 
-/* Prints rows of docs/benchmarks/plots.csv without their source: seconds,
+/* Prints rows of docs/images/plots.csv without their source: seconds,
  * and the relative distance of @costs from the deep minimum, for a problem
  * of bundle_oracles. */
 void bundle_data_print_history (const gchar *problem, const gchar *series,
