@@ -365,6 +365,15 @@ gst_cvis_filter_finalize (GObject *object)
 }
 
 static void
+gst_cvis_filter_reset_stats (GstCvisFilter *filter)
+{
+  g_mutex_lock (&filter->stats_lock);
+  GST_CVIS_FILTER_GET_CLASS (filter)->reset_stats (filter);
+  filter->priv->lateness.total = 0;
+  g_mutex_unlock (&filter->stats_lock);
+}
+
+static void
 gst_cvis_filter_class_init (GstCvisFilterClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
@@ -390,6 +399,16 @@ gst_cvis_filter_class_init (GstCvisFilterClass *klass)
       g_param_spec_boxed ("stats", "Statistics",
           "Counts, rate and latency since the start; times in nanoseconds",
           GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+  /**
+   * GstCvisFilter::reset-stats:
+   *
+   * Sets the counts and latencies of #GstCvisFilter:stats to 0, for windows of any
+   * length.
+   */
+  g_signal_new_class_handler ("reset-stats", G_TYPE_FROM_CLASS (klass),
+      G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION,
+      G_CALLBACK (gst_cvis_filter_reset_stats), NULL, NULL, NULL, G_TYPE_NONE,
+      0);
   gst_cvis_backend_install_properties (object_class, PROP_BACKEND);
   gst_type_mark_as_plugin_api (GST_TYPE_CVIS_BACKEND, 0);
   gst_type_mark_as_plugin_api (GST_TYPE_CVIS_FILTER, 0);

@@ -6,7 +6,7 @@
  * pad, one source pad and any number of request source pads, and everything that
  * such elements have in common: threads, queue, states, flushing, draining,
  * events, queries, latency, and the properties "backend", "active-backend",
- * "cuda-device-id" and "stats". A subclass submits frames to its engine and pushes
+ * "cuda-device-id" and "stats", and the action signal "reset-stats". A subclass submits frames to its engine and pushes
  * the results.
  *
  * A frame in flight is an item: a struct of the subclass with everything needed
@@ -155,6 +155,8 @@ struct _GstCvisFilter {
  * @get_latency: the latency that the element adds. Default: that of @latency
  * @get_stats: (required): (transfer full): the property "stats", to which the
  *   base class adds "late-frames"; called with @stats_lock held
+ * @reset_stats: (required): for the action signal "reset-stats"; called with
+ *   @stats_lock held
  */
 struct _GstCvisFilterClass {
   GstElementClass parent_class;
@@ -186,6 +188,7 @@ struct _GstCvisFilterClass {
   gboolean (*propose_allocation) (GstCvisFilter *filter, GstQuery *query);
   GstClockTime (*get_latency) (GstCvisFilter *filter);
   GstStructure *(*get_stats) (GstCvisFilter *filter);
+  void (*reset_stats) (GstCvisFilter *filter);
 
   /*< private >*/
   const GstCvisSetting *settings;

@@ -23,8 +23,6 @@
  */
 #include "gstcudadenoise.h"
 
-#include <string.h>
-
 #include "cuda/core/histogram.h"
 #include "cuda/lifting/plan.h"
 #include "gst/common/gstcvispool.h"
@@ -580,6 +578,12 @@ gst_cuda_denoise_stop (GstCvisFilter *filter)
   gst_clear_caps (&self->caps);
 }
 
+static void
+gst_cuda_denoise_reset_stats (GstCvisFilter *filter)
+{
+  GST_CUDA_DENOISE (filter)->stats = (GstDenoiseStats){ 0 };
+}
+
 static gboolean
 gst_cuda_denoise_start (GstCvisFilter *filter)
 {
@@ -592,7 +596,7 @@ gst_cuda_denoise_start (GstCvisFilter *filter)
   self->wanted.wavelet = g_strdup (self->settings.wavelet);
   GST_OBJECT_UNLOCK (self);
   g_mutex_lock (&filter->stats_lock);
-  memset (&self->stats, 0, sizeof self->stats);
+  gst_cuda_denoise_reset_stats (filter);
   g_mutex_unlock (&filter->stats_lock);
   self->wavelet = lwt_wavelet_new (self->wanted.wavelet, &error);
   if (self->wavelet == NULL) {
@@ -679,6 +683,7 @@ gst_cuda_denoise_class_init (GstCudaDenoiseClass *klass)
   filter_class->accept_caps = gst_cvis_filter_accept_video;
   filter_class->propose_allocation = gst_cuda_denoise_propose_allocation;
   filter_class->get_stats = gst_cuda_denoise_get_stats;
+  filter_class->reset_stats = gst_cuda_denoise_reset_stats;
   gst_cvis_filter_class_install_settings (filter_class, settings_table,
       G_N_ELEMENTS (settings_table), G_STRUCT_OFFSET (GstCudaDenoise, settings),
       &defaults);

@@ -69,12 +69,9 @@ gst_cuda_lwt_filter_stop (GstCvisFilter *filter)
 }
 
 static void
-reset_stats (GstCudaLwtFilter *self)
+gst_cuda_lwt_filter_reset_stats (GstCvisFilter *filter)
 {
-  g_mutex_lock (&self->filter.stats_lock);
-  memset (&self->stats, 0, sizeof (self->stats));
-  g_mutex_unlock (&self->filter.stats_lock);
-  memset (self->posted, 0, sizeof (self->posted));
+  GST_CUDA_LWT_FILTER (filter)->stats = (GstLwtStats){ 0 };
 }
 
 static gboolean
@@ -87,7 +84,10 @@ gst_cuda_lwt_filter_start (GstCvisFilter *filter)
   GST_OBJECT_UNLOCK (self);
   self->part = gst_lwt_settings_get_part (&self->wanted);
   self->passes = self->wanted.output == GST_LWT_OUTPUT_NONE;
-  reset_stats (self);
+  g_mutex_lock (&filter->stats_lock);
+  gst_cuda_lwt_filter_reset_stats (filter);
+  g_mutex_unlock (&filter->stats_lock);
+  memset (self->posted, 0, sizeof (self->posted));
   self->number = 0;
   self->started = FALSE;
   self->ignored = 0;
@@ -148,6 +148,7 @@ gst_cuda_lwt_filter_class_init (GstCudaLwtFilterClass *klass)
   filter_class->accept_caps = gst_lwt_accept_caps;
   filter_class->propose_allocation = gst_lwt_propose_allocation;
   filter_class->get_stats = gst_cuda_lwt_filter_get_stats;
+  filter_class->reset_stats = gst_cuda_lwt_filter_reset_stats;
 
   gst_lwt_settings_install (
       filter_class, G_STRUCT_OFFSET (GstCudaLwtFilter, settings));

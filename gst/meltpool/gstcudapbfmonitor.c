@@ -610,11 +610,9 @@ gst_cuda_pbf_monitor_get_stats (GstCvisFilter *filter)
 }
 
 static void
-gst_cuda_pbf_monitor_reset_stats (GstCudaPbfMonitor *self)
+gst_cuda_pbf_monitor_reset_stats (GstCvisFilter *filter)
 {
-  g_mutex_lock (&self->filter.stats_lock);
-  gst_pbf_stats_reset_total (&self->stats);
-  g_mutex_unlock (&self->filter.stats_lock);
+  gst_pbf_stats_reset_total (&GST_CUDA_PBF_MONITOR (filter)->stats);
 }
 
 static void
@@ -660,18 +658,9 @@ gst_cuda_pbf_monitor_class_init (GstCudaPbfMonitorClass *klass)
   filter_class->propose_allocation = gst_cuda_pbf_monitor_propose_allocation;
   filter_class->get_latency = gst_cuda_pbf_monitor_get_latency;
   filter_class->get_stats = gst_cuda_pbf_monitor_get_stats;
+  filter_class->reset_stats = gst_cuda_pbf_monitor_reset_stats;
   gst_pbf_settings_install (
       filter_class, G_STRUCT_OFFSET (GstCudaPbfMonitor, settings));
-
-  /**
-   * GstCudaPbfMonitor::reset-stats:
-   *
-   * Resets the counters and the latencies of #GstCudaPbfMonitor:stats.
-   */
-  g_signal_new_class_handler ("reset-stats", G_TYPE_FROM_CLASS (klass),
-      G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION,
-      G_CALLBACK (gst_cuda_pbf_monitor_reset_stats), NULL, NULL, NULL,
-      G_TYPE_NONE, 0);
 
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);

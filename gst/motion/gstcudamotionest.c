@@ -101,6 +101,12 @@ gst_cuda_motion_est_get_stats (GstCvisFilter *filter)
 }
 
 static void
+gst_cuda_motion_est_reset_stats (GstCvisFilter *filter)
+{
+  gst_motion_stats_init (&GST_CUDA_MOTION_EST (filter)->stats);
+}
+
+static void
 gst_cuda_motion_est_finalize (GObject *object)
 {
   GstCudaMotionEst *self = GST_CUDA_MOTION_EST (object);
@@ -148,6 +154,7 @@ gst_cuda_motion_est_class_init (GstCudaMotionEstClass *klass)
   filter_class->accept_caps = gst_cvis_filter_accept_video;
   filter_class->propose_allocation = gst_motion_propose_allocation;
   filter_class->get_stats = gst_cuda_motion_est_get_stats;
+  filter_class->reset_stats = gst_cuda_motion_est_reset_stats;
   gst_motion_settings_install (
       filter_class, G_STRUCT_OFFSET (GstCudaMotionEst, settings));
 

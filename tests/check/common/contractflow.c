@@ -372,6 +372,38 @@ GST_START_TEST (test_streams)
 }
 GST_END_TEST;
 
+static guint64
+get_count (Rig *rig, const gchar *name)
+{
+  GstStructure *stats = NULL;
+  guint64 value = G_MAXUINT64;
+
+  g_object_get (rig->element, "stats", &stats, NULL);
+  gst_structure_get_uint64 (stats, name, &value);
+  gst_structure_free (stats);
+  return value;
+}
+
+/* Counts begin again; all have latencies. */
+GST_START_TEST (test_reset_stats)
+{
+  Frames frames = frames_new (__i__, 0, 6);
+  Rig rig = rig_new (__i__);
+
+  rig_set_caps (&rig, &frames);
+  push_frames (&rig, &frames, 6);
+  finish_stream (&rig);
+  fail_unless_equals_uint64 (get_count (&rig, "frames"), 6);
+  fail_unless (get_count (&rig, "latency-p50") > 0);
+  g_signal_emit_by_name (rig.element, "reset-stats");
+  fail_unless_equals_uint64 (get_count (&rig, "frames"), 0);
+  fail_unless_equals_uint64 (get_count (&rig, "latency-max"), 0);
+  fail_unless_equals_uint64 (get_count (&rig, "late-frames"), 0);
+  rig_free (&rig);
+  frames_free (&frames);
+}
+GST_END_TEST;
+
 /* --- queries ------------------------------------------------------------------------- */
 
 GST_START_TEST (test_latency)
@@ -1107,6 +1139,7 @@ contractflow_suite (void)
   tcase_add_loop_test (tc, test_late_branch, 0, n);
   tcase_add_loop_test (tc, test_without_caps, 0, n);
   tcase_add_loop_test (tc, test_streams, 0, n);
+  tcase_add_loop_test (tc, test_reset_stats, 0, n);
   tcase_add_loop_test (tc, test_latency, 0, n);
   tcase_add_loop_test (tc, test_allocation, 0, n);
   tcase_add_loop_test (tc, test_drain, 0, n);
