@@ -221,38 +221,32 @@ pad_query (GstPad *pad, GstObject *parent, GstQuery *query)
 
 /* --- properties -------------------------------------------------------------- */
 
-/* The setting of @id and the struct that holds it; %NULL if @id is no setting. */
-static const GstCvisSetting *
-find_setting (GstCvisFilter *filter, guint id, gpointer *values)
-{
-  GstCvisFilterClass *klass = GST_CVIS_FILTER_GET_CLASS (filter);
-
-  if (id < GST_CVIS_FILTER_PROP_SETTING
-      || id - GST_CVIS_FILTER_PROP_SETTING >= klass->n_settings)
-    return NULL;
-  *values = (guint8 *) filter + klass->settings_offset;
-  return &klass->settings[id - GST_CVIS_FILTER_PROP_SETTING];
-}
-
 static void
 gst_cvis_filter_set_property (
     GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
   GstCvisFilter *filter = GST_CVIS_FILTER (object);
-  const GstCvisSetting *setting;
-  gpointer values;
 
-  gst_cvis_warn_if_late (object, pspec);
-  if (gst_cvis_backend_set_property (&filter->backend, object, value, pspec))
-    return;
-  setting = find_setting (filter, id, &values);
-  if (setting == NULL) {
-    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  if (id >= GST_CVIS_FILTER_PROP_SETTING) {
+    gst_cvis_settings_set_property (object, id, value, pspec);
     return;
   }
-  GST_OBJECT_LOCK (filter);
-  gst_cvis_setting_set (setting, values, value);
-  GST_OBJECT_UNLOCK (filter);
+  gst_cvis_warn_if_late (object, pspec);
+  if (!gst_cvis_backend_set_property (&filter->backend, object, value, pspec))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+}
+
+static void
+get_stats_property (GstCvisFilter *filter, GValue *value)
+{
+  GstStructure *stats;
+
+  g_mutex_lock (&filter->stats_lock);
+  stats = GST_CVIS_FILTER_GET_CLASS (filter)->get_stats (filter);
+  gst_structure_set (
+      stats, "late-frames", G_TYPE_UINT64, filter->priv->lateness.total, NULL);
+  g_value_take_boxed (value, stats);
+  g_mutex_unlock (&filter->stats_lock);
 }
 
 static void
@@ -260,30 +254,14 @@ gst_cvis_filter_get_property (
     GObject *object, guint id, GValue *value, GParamSpec *pspec)
 {
   GstCvisFilter *filter = GST_CVIS_FILTER (object);
-  const GstCvisSetting *setting;
-  gpointer values;
 
-  if (gst_cvis_backend_get_property (&filter->backend, object, value, pspec))
-    return;
-  if (id == PROP_STATS) {
-    GstStructure *stats;
-
-    g_mutex_lock (&filter->stats_lock);
-    stats = GST_CVIS_FILTER_GET_CLASS (filter)->get_stats (filter);
-    gst_structure_set (stats, "late-frames", G_TYPE_UINT64,
-        filter->priv->lateness.total, NULL);
-    g_value_take_boxed (value, stats);
-    g_mutex_unlock (&filter->stats_lock);
-    return;
-  }
-  setting = find_setting (filter, id, &values);
-  if (setting == NULL) {
+  if (id >= GST_CVIS_FILTER_PROP_SETTING)
+    gst_cvis_settings_get_property (object, id, value, pspec);
+  else if (id == PROP_STATS)
+    get_stats_property (filter, value);
+  else if (!gst_cvis_backend_get_property (
+               &filter->backend, object, value, pspec))
     G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-    return;
-  }
-  GST_OBJECT_LOCK (filter);
-  gst_cvis_setting_get (setting, values, value);
-  GST_OBJECT_UNLOCK (filter);
 }
 
 void
@@ -291,17 +269,17 @@ gst_cvis_filter_class_install_settings (GstCvisFilterClass *klass,
     const GstCvisSetting *table, guint n, gsize offset, gconstpointer defaults)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  const GObjectClass own = *object_class;
 
-  klass->settings = table;
-  klass->n_settings = n;
-  klass->settings_offset = offset;
+  gst_cvis_settings_bind (
+      object_class, GST_CVIS_FILTER_PROP_SETTING, table, n, offset, defaults);
   /* GObject lets no class inherit them */
-  if (object_class->set_property == NULL)
-    object_class->set_property = gst_cvis_filter_set_property;
-  if (object_class->get_property == NULL)
-    object_class->get_property = gst_cvis_filter_get_property;
-  gst_cvis_settings_install (
-      object_class, GST_CVIS_FILTER_PROP_SETTING, table, n, defaults);
+  object_class->set_property = own.set_property != NULL
+                                   ? own.set_property
+                                   : gst_cvis_filter_set_property;
+  object_class->get_property = own.get_property != NULL
+                                   ? own.get_property
+                                   : gst_cvis_filter_get_property;
 }
 
 void

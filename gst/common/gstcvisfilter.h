@@ -191,9 +191,6 @@ struct _GstCvisFilterClass {
   void (*reset_stats) (GstCvisFilter *filter);
 
   /*< private >*/
-  const GstCvisSetting *settings;
-  guint n_settings;
-  gsize settings_offset;
   GstStaticPadTemplate *request_pads;
   guint n_request_pads;
 };
@@ -204,8 +201,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (GstCvisFilter, gst_object_unref)
 /* --- for a subclass's class_init ------------------------------------------- */
 
 /* Installs @n properties that are fields of a struct at @offset of the instance;
- * @defaults has their defaults. They are read and written under the
- * object lock. A class that sets set_property or get_property does so before,
+ * @defaults has their defaults; finalize frees their strings. They are read and written
+ * under the object lock. A class that sets set_property or get_property does so before,
  * and chains up. */
 void gst_cvis_filter_class_install_settings (GstCvisFilterClass *klass,
     const GstCvisSetting *table, guint n, gsize offset, gconstpointer defaults);

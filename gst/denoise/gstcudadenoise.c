@@ -112,16 +112,11 @@ static const GstCvisSetting settings_table[] = {
       IS (UINT), AT (frames_in_flight), FALSE, 0, MAX_FRAMES, NULL, NULL },
 };
 
-/* @wavelet: taken */
-static GstDenoiseSettings
-make_denoise_settings (gchar *wavelet)
-{
-  return (GstDenoiseSettings){ .wavelet = wavelet,
-    .levels = 4,
-    .shrink = LWT_SHRINK_HARD,
-    .threshold_scale = 0.6,
-    .spins = 4 };
-}
+static const GstDenoiseSettings default_settings = { .wavelet = (gchar *) "9/7",
+  .levels = 4,
+  .shrink = LWT_SHRINK_HARD,
+  .threshold_scale = 0.6,
+  .spins = 4 };
 
 /* --- the engine ------------------------------------------------------------ */
 
@@ -635,7 +630,6 @@ gst_cuda_denoise_finalize (GObject *object)
 {
   GstCudaDenoise *self = GST_CUDA_DENOISE (object);
 
-  g_free (self->settings.wavelet);
   g_free (self->wanted.wavelet);
   G_OBJECT_CLASS (parent_class)->finalize (object);
 }
@@ -666,7 +660,6 @@ gst_cuda_denoise_class_init (GstCudaDenoiseClass *klass)
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GstCvisFilterClass *filter_class = GST_CVIS_FILTER_CLASS (klass);
-  const GstDenoiseSettings defaults = make_denoise_settings ((gchar *) "9/7");
   GstCaps *caps = make_denoise_caps ();
 
   GST_DEBUG_CATEGORY_INIT (
@@ -686,7 +679,7 @@ gst_cuda_denoise_class_init (GstCudaDenoiseClass *klass)
   filter_class->reset_stats = gst_cuda_denoise_reset_stats;
   gst_cvis_filter_class_install_settings (filter_class, settings_table,
       G_N_ELEMENTS (settings_table), G_STRUCT_OFFSET (GstCudaDenoise, settings),
-      &defaults);
+      &default_settings);
 
   gst_element_class_add_pad_template (element_class,
       gst_pad_template_new ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
@@ -702,5 +695,5 @@ gst_cuda_denoise_class_init (GstCudaDenoiseClass *klass)
 static void
 gst_cuda_denoise_init (GstCudaDenoise *self)
 {
-  self->settings = make_denoise_settings (g_strdup ("9/7"));
+  gst_cvis_settings_init (self);
 }

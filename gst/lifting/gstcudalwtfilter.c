@@ -117,7 +117,6 @@ gst_cuda_lwt_filter_finalize (GObject *object)
 {
   GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (object);
 
-  gst_lwt_settings_clear (&self->settings);
   gst_lwt_settings_clear (&self->wanted);
   G_OBJECT_CLASS (parent_class)->finalize (object);
 }

@@ -622,7 +622,6 @@ gst_cuda_pbf_monitor_finalize (GObject *object)
 
   gst_queue_array_free (self->pending);
   gst_buffer_list_unref (self->held);
-  gst_pbf_settings_clear (&self->settings);
   gst_pbf_settings_clear (&self->active);
   g_mutex_clear (&self->fill_lock);
   G_OBJECT_CLASS (parent_class)->finalize (object);
