@@ -7,6 +7,7 @@
 #include "gstcvisfilter-private.h"
 
 #include "gstcvisnocaps.h"
+#include "cuda/core/histogram.h"
 
 #define GST_CAT_DEFAULT gst_cvis_filter_debug
 
@@ -22,6 +23,23 @@ get_first_buffer (GstMiniObject *object)
   list = GST_BUFFER_LIST_CAST (object);
   return gst_buffer_list_length (list) > 0 ? gst_buffer_list_get (list, 0)
                                            : NULL;
+}
+
+/* 0 if nobody reads the times */
+static guint64
+begin_trace (void)
+{
+  return gst_debug_category_get_threshold (GST_CAT_DEFAULT) >= GST_LEVEL_TRACE
+             ? cvis_monotonic_ns ()
+             : 0;
+}
+
+static void
+end_trace (GstCvisFilter *filter, const gchar *what, guint64 begin)
+{
+  if (begin != 0)
+    GST_TRACE_OBJECT (filter, "%s: %.1f us", what,
+        (gdouble) (cvis_monotonic_ns () - begin) / 1000.0);
 }
 
 /* --- the source pad's task ----------------------------------------------------- */
@@ -84,11 +102,14 @@ filter_loop (gpointer user_data)
   GstFlowReturn flow = GST_FLOW_OK;
   gpointer item;
   GstEvent *event;
+  guint64 begin;
 
   switch (gst_cvis_queue_pop (filter->queue, &item, &event)) {
     case GST_CVIS_POP_ITEM:
       GST_LOG_OBJECT (filter, "completing %p", item);
+      begin = begin_trace ();
       flow = klass->complete (filter, item);
+      end_trace (filter, "waited for the engine and pushed", begin);
       break;
     case GST_CVIS_POP_EVENT:
       klass->src_event (filter, event);
@@ -403,14 +424,19 @@ static GstFlowReturn
 filter_chain (GstCvisFilter *filter, GstMiniObject *object)
 {
   GstFlowReturn flow = gst_cvis_queue_get_flow (filter->queue);
+  guint64 begin;
 
   GST_LOG_OBJECT (
       filter, "submitting %" GST_PTR_FORMAT, get_first_buffer (object));
   if (flow == GST_FLOW_OK && !filter->negotiated)
     flow = refuse_without_caps (filter, object);
-  if (flow == GST_FLOW_OK)
-    return GST_CVIS_FILTER_GET_CLASS (filter)->submit (filter, object);
-  gst_mini_object_unref (object);
+  if (flow != GST_FLOW_OK) {
+    gst_mini_object_unref (object);
+    return flow;
+  }
+  begin = begin_trace ();
+  flow = GST_CVIS_FILTER_GET_CLASS (filter)->submit (filter, object);
+  end_trace (filter, "waited for a place and submitted", begin);
   return flow;
 }
 
