@@ -80,8 +80,8 @@ struct _GstCudaRoiCrop {
   /* guarded by the object lock */
   GstCvisBackend backend;
   Settings settings;
-  Stats stats;
-  gboolean resized; /* width or height changed since negotiated */
+  Stats stats, reset_stats; /* those at the last "reset-stats" */
+  gboolean resized;         /* width or height changed since negotiated */
 
   /* of the streaming thread */
   GstSegment segment;
@@ -170,15 +170,26 @@ GST_ELEMENT_REGISTER_DEFINE (
 static GstStructure *
 stats_structure (GstCudaRoiCrop *self)
 {
-  Stats s;
+  Stats s, before;
 
   GST_OBJECT_LOCK (self);
   s = self->stats;
+  before = self->reset_stats;
   GST_OBJECT_UNLOCK (self);
   return gst_structure_new ("cudaroicrop-stats", "frames", G_TYPE_UINT64,
-      s.frames, "lists", G_TYPE_UINT64, s.lists, "clamped", G_TYPE_UINT64,
-      s.clamped, "no-position", G_TYPE_UINT64, s.no_position, "corrupt-signals",
-      G_TYPE_UINT64, s.corrupt, "copies", G_TYPE_UINT64, s.copies, NULL);
+      s.frames - before.frames, "lists", G_TYPE_UINT64, s.lists - before.lists,
+      "clamped", G_TYPE_UINT64, s.clamped - before.clamped, "no-position",
+      G_TYPE_UINT64, s.no_position - before.no_position, "corrupt-signals",
+      G_TYPE_UINT64, s.corrupt - before.corrupt, "copies", G_TYPE_UINT64,
+      s.copies - before.copies, NULL);
+}
+
+static void
+gst_cuda_roi_crop_reset_stats (GstCudaRoiCrop *self)
+{
+  GST_OBJECT_LOCK (self);
+  self->reset_stats = self->stats;
+  GST_OBJECT_UNLOCK (self);
 }
 
 static void
@@ -816,7 +827,7 @@ start_cropping (GstCudaRoiCrop *self)
   GST_OBJECT_LOCK (self);
   calibration = g_strdup (self->settings.calibration);
   delay = self->settings.signal_delay_us;
-  self->stats = (Stats){ 0 };
+  self->stats = self->reset_stats = (Stats){ 0 };
   GST_OBJECT_UNLOCK (self);
   self->doubt_begin = 0;
   self->warned_of_doubts = FALSE;
@@ -949,6 +960,15 @@ gst_cuda_roi_crop_class_init (GstCudaRoiCropClass *klass)
           "Counts since READY: frames, lists, clamped, no-position, "
           "corrupt-signals, copies",
           GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+  /**
+   * GstCudaRoiCrop::reset-stats:
+   *
+   * Sets the counts of #GstCudaRoiCrop:stats to 0, for windows of any length.
+   */
+  g_signal_new_class_handler ("reset-stats", G_TYPE_FROM_CLASS (klass),
+      G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION,
+      G_CALLBACK (gst_cuda_roi_crop_reset_stats), NULL, NULL, NULL, G_TYPE_NONE,
+      0);
   gst_cvis_backend_install_properties (object_class, PROP_BACKEND);
   add_pad_templates (element_class);
   gst_element_class_set_static_metadata (element_class, "Moving crop",

@@ -277,6 +277,9 @@ GST_START_TEST (test_signals_move_the_crop)
   assert_stat (h, "copies", 20);
   assert_stat (h, "clamped", 1);
   assert_stat (h, "no-position", 0);
+  g_signal_emit_by_name (h->element, "reset-stats");
+  assert_stat (h, "frames", 0);
+  assert_stat (h, "clamped", 0);
   gst_harness_teardown (h);
 }
 GST_END_TEST;
