@@ -138,7 +138,7 @@ append_source (GString *launch, const gchar *name)
     g_string_append (launch, "pbfhdf5src ");
     launch_set (launch, "location", name);
   } else {
-    video_append_source (launch, name);
+    video_append_source (launch, name, NULL);
     g_string_append (launch, "! videoconvert ! video/x-raw,format=GRAY8 ");
   }
 }

@@ -111,7 +111,7 @@ make_motion_launch (const Estimation *self, gboolean temporary)
   const gboolean picture = temporary && self->common->report != NULL;
   GString *launch = g_string_new (NULL);
 
-  video_append_source (launch, self->name);
+  video_append_source (launch, self->name, self->common);
   append_estimation (launch, self->common);
   if (options.video != NULL || picture)
     g_string_append (launch, "! tee name=frames ! queue ! fakesink ");

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* `cudavision scenes`: the scenes of a video as a table, for encoders, as a page of
- * thumbnails. Searches motion on a reduced picture. */
+ * thumbnails. Searches motion in a part of the pixels. */
 #include "config.h"
 
 #include <gio/gio.h>
@@ -37,7 +37,8 @@ static const GOptionEntry entries[] = {
       "Score from which a frame is the first of a scene, 0 to 1; default: 0.5",
       "SCORE" },
   { "side", 0, 0, G_OPTION_ARG_INT, &options.side,
-      "Longest side of the reduced picture in pixels; default: 320", "PIXELS" },
+      "Longest side of the searched picture in pixels; default: 320",
+      "PIXELS" },
   { NULL },
 };
 
@@ -70,23 +71,19 @@ typedef struct {
 
 /* --- pipeline -------------------------------------------------------------- */
 
-/* Scales first: full-size pictures are not converted. Without matrix-mode=none, 709
- * would become 601, the default of small pictures, in full size and by way of RGB.
- * The table is made always; the other lists only for their files.
+/* The search samples the pictures, in CUDA memory too, without a copy of them. The table
+ * is made always; the other lists only for their files.
  * @temporary: writes to the temporary names */
 static gchar *
 make_scenes_launch (const Search *search, gboolean temporary)
 {
   GString *launch = g_string_new (NULL);
 
-  video_append_source (launch, search->name);
+  video_append_source (launch, search->name, search->common);
   g_string_append_printf (launch,
-      "! videoscale method=nearest-neighbour matrix-mode=none "
-      "add-borders=false ! video/x-raw,width=[16,%d],height=[16,%d],"
-      "pixel-aspect-ratio=1/1 ! videoconvert "
-      "! cudamotionest name=motion method=zonal block-size=16 "
-      "search-range=32 ",
-      options.side, options.side);
+      "! videoconvert ! cudamotionest name=motion search-size=%d "
+      "method=zonal block-size=16 search-range=32 ",
+      options.side);
   if (options.threshold != 0.5)
     launch_set_double (launch, "scene-threshold", options.threshold);
   if (search->common->threads == 0) /* the others decode */

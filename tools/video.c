@@ -6,13 +6,16 @@
 #include "video.h"
 
 void
-video_append_source (GString *launch, const gchar *name)
+video_append_source (
+    GString *launch, const gchar *name, const CommonOptions *common)
 {
   g_string_append (launch, "filesrc ");
   launch_set (launch, "location", name);
   /* sound is not decoded */
   g_string_append (
       launch, "! decodebin expose-all-streams=false caps=video/x-raw(ANY) ");
+  if (common != NULL && g_strcmp0 (common->backend, "cpu") == 0)
+    g_string_append (launch, "! video/x-raw ");
 }
 
 void
@@ -38,7 +41,7 @@ video_take_picture (
     g_string_free (launch, TRUE);
     return NULL;
   }
-  video_append_source (launch, name);
+  video_append_source (launch, name, NULL);
   if (filter != NULL)
     g_string_append_printf (launch, "! videoconvert ! %s ", filter);
   g_string_append_printf (launch,

@@ -10,8 +10,10 @@
 
 G_BEGIN_DECLS
 
-/* Appends a decoder of the video file @name. */
-void video_append_source (GString *launch, const gchar *name);
+/* Appends a decoder of the video file @name. @common: (nullable): with --backend cpu
+ * its frames are in system memory */
+void video_append_source (
+    GString *launch, const gchar *name, const CommonOptions *common);
 /* Appends `backend=...` and the like for cudamotionest. */
 void video_append_backend (GString *launch, const CommonOptions *common);
 

@@ -63,4 +63,15 @@ extern const MotionBackendOps
 MotionEngine *motion_engine_new_on (const MotionBackendOps *ops,
     const MotionConfig *config, CvisContext *context, GError **error);
 
+/* The first sample of the frame for row @y of the picture; the next is
+ * @config->sampling samples further. */
+static inline const guint8 *
+motion_job_get_row (const MotionConfig *config, const MotionJob *job, guint y)
+{
+  const gsize middle = config->sampling / 2;
+
+  return job->luma + ((gsize) y * config->sampling + middle) * job->stride
+         + middle * (config->depth > 8 ? 2 : 1);
+}
+
 G_END_DECLS

@@ -8,6 +8,7 @@ void
 motion_config_init (MotionConfig *config)
 {
   *config = (MotionConfig){
+    .sampling = 1,
     .depth = 8,
     .method = MOTION_METHOD_FULL,
     .granularity = MOTION_GRANULARITY_3,
@@ -34,6 +35,7 @@ motion_config_check (const MotionConfig *config, GError **error)
         error, "block-size is %u, must be 8, 16, 32 or 64", size);
   return cvis_check_range ("width", config->width, 1, 16384, error)
          && cvis_check_range ("height", config->height, 1, 16384, error)
+         && cvis_check_range ("sampling", config->sampling, 1, 256, error)
          && cvis_check_range (
              "method", config->method, 0, MOTION_METHOD_ZONAL, error)
          && cvis_check_range ("granularity", config->granularity, 0,

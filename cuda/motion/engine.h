@@ -57,7 +57,9 @@ typedef enum {
 
 /**
  * MotionConfig: set up with motion_config_init(), then changed
- * @width, @height: of the frames, pixels, 1..16384
+ * @width, @height: of the searched pictures, pixels, 1..16384
+ * @sampling: of frames that are so many times as wide and high (or more, with a rest)
+ *   the middle sample of each square of this side is searched, 1..256
  * @depth: bits of a sample, 8 or 10
  * @block_size: side of a block, pixels: 8, 16, 32 or 64
  * @range: largest component of a vector, 1..128 pixels
@@ -70,6 +72,7 @@ typedef enum {
  */
 typedef struct {
   guint width, height;
+  guint sampling;
   guint depth;
   MotionMethod method;
   MotionGranularity granularity;

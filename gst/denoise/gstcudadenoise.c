@@ -192,6 +192,7 @@ make_video (GstCudaDenoise *self, GstBuffer *like, CvisContext *context)
     self->pool = new_output_pool (self, like, &error);
   if (self->pool == NULL) {
     post_video_error (self, error);
+    free_video (self); /* has no frames */
     return FALSE;
   }
   self->n_frames = gst_denoise_video_get_frames (self->video);

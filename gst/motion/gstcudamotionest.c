@@ -78,6 +78,7 @@ gst_cuda_motion_est_start (GstCvisFilter *filter)
   GST_OBJECT_LOCK (self);
   self->wanted = self->settings.config;
   self->interval = self->settings.interval;
+  self->search_size = self->settings.search_size;
   wanted = filter->backend.wanted;
   GST_OBJECT_UNLOCK (self);
   g_mutex_lock (&filter->stats_lock);

@@ -55,7 +55,7 @@ struct _GstCudaMotionEst {
 
   /* --- set in READY to PAUSED, before any thread runs --- */
   MotionConfig wanted; /* without size and depth */
-  guint interval;
+  guint interval, search_size;
 
   /* --- set by the upstream thread while the task is idle --- */
   MotionConfig config; /* of the engine */

@@ -221,6 +221,21 @@ make_engine (GstCudaMotionEst *self, guint n_frames)
   return TRUE;
 }
 
+/* 1 if frames are not larger than search-size */
+static guint
+get_sampling (const GstCudaMotionEst *self)
+{
+  const guint side = (guint) MAX (GST_VIDEO_INFO_WIDTH (&self->layout),
+      GST_VIDEO_INFO_HEIGHT (&self->layout));
+  const guint size = self->search_size;
+  guint sampling = size > 0 ? (side + size - 1) / size : 1;
+
+  /* a side shorter than that has one sample */
+  sampling = MIN (sampling, (guint) MIN (GST_VIDEO_INFO_WIDTH (&self->layout),
+                                GST_VIDEO_INFO_HEIGHT (&self->layout)));
+  return CLAMP (sampling, 1, 256);
+}
+
 gboolean
 gst_motion_setup_engine (GstCudaMotionEst *self, CvisContext *context)
 {
@@ -233,8 +248,9 @@ gst_motion_setup_engine (GstCudaMotionEst *self, CvisContext *context)
   self->filter.context = context != NULL ? cvis_context_ref (context) : NULL;
   g_clear_pointer (&former, cvis_context_unref);
   *config = self->wanted;
-  config->width = (guint) GST_VIDEO_INFO_WIDTH (info);
-  config->height = (guint) GST_VIDEO_INFO_HEIGHT (info);
+  config->sampling = get_sampling (self);
+  config->width = MAX (GST_VIDEO_INFO_WIDTH (info) / config->sampling, 1);
+  config->height = MAX (GST_VIDEO_INFO_HEIGHT (info) / config->sampling, 1);
   config->depth = GST_VIDEO_INFO_COMP_DEPTH (info, 0);
   config->depth_in_flight = context != NULL ? IN_FLIGHT_CUDA : IN_FLIGHT_CPU;
   n_frames = config->depth_in_flight

@@ -129,6 +129,7 @@ add_rois (GstCudaMotionEst *self, GstMotionFrame *frame,
   const gchar *name =
       settings->roi == GST_MOTION_ROI_MSDK ? "roi/msdk" : "roi/vaapi";
   const MotionField *field = find_backward (&frame->job);
+  const guint s = self->config.sampling;
   MotionRegion regions[MOTION_MAX_REGIONS];
   guint n, left_out;
 
@@ -140,7 +141,8 @@ add_rois (GstCudaMotionEst *self, GstMotionFrame *frame,
   for (guint i = 0; i < n; i++) {
     GstVideoRegionOfInterestMeta *meta =
         gst_buffer_add_video_region_of_interest_meta (frame->buffer, "motion",
-            regions[i].x, regions[i].y, regions[i].width, regions[i].height);
+            s * regions[i].x, s * regions[i].y, s * regions[i].width,
+            s * regions[i].height);
 
     meta->id = (gint) i;
     gst_video_region_of_interest_meta_add_param (
@@ -200,7 +202,8 @@ finish_frame (GstCudaMotionEst *self, GstMotionFrame *frame)
 
   add_rois (self, frame, &settings);
   leaving.packet = gst_motion_frame_steal_packet (frame, &self->config);
-  gst_cvis_buffer_add_motion_vector_metas (frame->buffer, leaving.packet);
+  if (self->config.sampling == 1) /* else it describes another picture */
+    gst_cvis_buffer_add_motion_vector_metas (frame->buffer, leaving.packet);
   leaving.prediction =
       gst_motion_frame_steal_picture (frame, &frame->prediction);
   leaving.residual = gst_motion_frame_steal_picture (frame, &frame->residual);

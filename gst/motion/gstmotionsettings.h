@@ -32,6 +32,7 @@ typedef enum {
  * @roi_min_motion: least difference from the global motion, pixels
  * @message_interval: ns between element messages; 0: none
  * @interval: every n-th frame is searched
+ * @search_size: longest side of the searched picture; 0: that of the frame
  */
 typedef struct {
   MotionConfig config;
@@ -41,7 +42,7 @@ typedef struct {
   gint roi_delta_qp;
   gdouble roi_min_motion;
   guint64 message_interval;
-  guint interval;
+  guint interval, search_size;
 } GstMotionSettings;
 
 void gst_motion_settings_init (GstMotionSettings *settings);

@@ -20,11 +20,12 @@ static GstStaticPadTemplate templates[GST_MOTION_SIDES] = {
 
 /* --- their caps ------------------------------------------------------------ */
 
-/* A picture has the size and the times of the video. */
+/* A picture has the times of the video, and its size but for search-size. */
 static GstCaps *
 picture_caps (GstCudaMotionEst *self)
 {
   GstCaps *video = gst_pad_get_current_caps (self->filter.srcpad), *caps;
+  const guint n = MAX (self->config.sampling, 1); /* 0: no engine yet */
   GstVideoInfo info, picture;
 
   if (video == NULL || !gst_video_info_from_caps (&info, video)) {
@@ -34,8 +35,8 @@ picture_caps (GstCudaMotionEst *self)
   gst_video_info_set_format (&picture,
       GST_VIDEO_INFO_COMP_DEPTH (&info, 0) > 8 ? GST_VIDEO_FORMAT_GRAY16_LE
                                                : GST_VIDEO_FORMAT_GRAY8,
-      (guint) GST_VIDEO_INFO_WIDTH (&info),
-      (guint) GST_VIDEO_INFO_HEIGHT (&info));
+      (guint) GST_VIDEO_INFO_WIDTH (&info) / n,
+      (guint) GST_VIDEO_INFO_HEIGHT (&info) / n);
   GST_VIDEO_INFO_FPS_N (&picture) = GST_VIDEO_INFO_FPS_N (&info);
   GST_VIDEO_INFO_FPS_D (&picture) = GST_VIDEO_INFO_FPS_D (&info);
   GST_VIDEO_INFO_PAR_N (&picture) = GST_VIDEO_INFO_PAR_N (&info);

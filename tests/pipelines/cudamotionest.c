@@ -123,7 +123,7 @@ test_system_memory (void)
 {
   static const gchar *const settings[] = { "", "method=step", "method=zonal",
     "bidirectional=true references=2", "subpel=quarter lambda=4",
-    "border=inside" };
+    "border=inside", "search-size=100 method=zonal block-size=16" };
   gchar *source = make_source ("NV12", "");
 
   for (guint i = 0; i < G_N_ELEMENTS (settings); i++) {
@@ -167,6 +167,8 @@ test_format (const gchar *format)
 
   assert_same (
       what, run (system, "backend=cpu", 1), run (device, "backend=auto", 2));
+  assert_same (what, run (system, "backend=cpu search-size=100", 1),
+      run (device, "backend=auto search-size=100", 2));
   g_free (what);
   g_free (system);
   g_free (device);

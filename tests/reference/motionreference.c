@@ -22,11 +22,13 @@ motion_picture_new (const MotionConfig *config, const MotionJob *job)
   p->full = g_new (guint16, p->width * p->height);
   p->search = g_new (guint16, p->width * p->height);
   for (guint y = 0; y < p->height; y++) {
-    const guint8 *row = job->luma + y * job->stride;
+    const guint n = config->sampling, middle = n / 2;
+    const guint8 *row = job->luma + (y * n + middle) * job->stride;
 
     for (guint x = 0; x < p->width; x++) {
+      const guint at = x * n + middle;
       guint value =
-          config->depth == 8 ? row[x] : row[2 * x] | row[2 * x + 1] << 8;
+          config->depth == 8 ? row[at] : row[2 * at] | row[2 * at + 1] << 8;
       guint sample = (value >> job->shift) & most;
 
       p->full[y * p->width + x] = (guint16) sample;

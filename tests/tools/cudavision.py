@@ -444,13 +444,6 @@ class Video(Tool):
         launch("concat name=c ! jpegenc ! avimux ! filesink location=cuts.avi"
                + "".join(f" videotestsrc {p} ! {caps} ! c." for p in patterns))
 
-    def test_reduced_picture_keeps_its_shape(self):
-        self.make_cuts()
-        line = run("scenes", "cuts.avi", "--show")[0].replace("gst-launch-1.0", "gst-launch-1.0 -v")
-        found = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=True)
-        caps = [l for l in found.stdout.splitlines() if "GstVideoScale" in l and ".GstPad:src" in l]
-        self.assertIn("width=(int)320, height=(int)180", caps[0])
-
     def test_reduced_search_loses_no_cut(self):
         self.make_cuts()
         launch("filesrc location=cuts.avi ! decodebin ! videoconvert ! cudamotionest name=m ! fakesink"

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* Which of the CPU backend's tables to use, and pictures with their borders. */
+#include "cuda/motion/backend.h"
 #include "cuda/motion/cpu/cpu.h"
 
 #include <stdlib.h>
@@ -178,7 +179,11 @@ load_row_8 (const MotionCpuParams *params, MotionCpuPicture *picture,
   gint32 width = (gint32) params->config.width;
   guint8 *to = picture->luma + (gssize) params->stride * y;
 
-  memcpy (to, from, (gsize) width);
+  if (params->config.sampling == 1)
+    memcpy (to, from, (gsize) width);
+  else
+    for (gint32 x = 0; x < width; x++)
+      to[x] = from[(gsize) x * params->config.sampling];
   memset (to - params->margin, to[0], (gsize) params->margin);
   memset (to + width, to[width - 1], (gsize) params->border);
 }
@@ -193,7 +198,10 @@ load_row_16 (const MotionCpuParams *params, MotionCpuPicture *picture,
   guint8 *luma = picture->luma + (gssize) params->stride * y;
 
   for (gint32 x = 0; x < width; x++)
-    deep[x] = (guint16) ((GUINT16_FROM_LE (samples[x]) >> shift) & 1023);
+    deep[x] = (guint16) ((GUINT16_FROM_LE (
+                              samples[(gsize) x * params->config.sampling])
+                             >> shift)
+                         & 1023);
   for (gint32 x = -params->margin; x < 0; x++)
     deep[x] = deep[0];
   for (gint32 x = width; x < width + params->border; x++)
@@ -225,7 +233,7 @@ motion_cpu_picture_load (const MotionCpuParams *params,
   gint32 height = (gint32) params->config.height;
 
   for (gint32 y = 0; y < height; y++) {
-    const guint8 *row = job->luma + job->stride * (gsize) y;
+    const guint8 *row = motion_job_get_row (&params->config, job, (guint) y);
 
     if (params->config.depth > 8)
       load_row_16 (params, picture, row, job->shift, y);

@@ -244,6 +244,25 @@ copy_rows (MotionBackend *b, Picture *p, const MotionJob *job,
       error);
 }
 
+/* The samples of a frame that are searched, to the picture's page-locked memory */
+void
+sample_rows (const MotionBackend *b, Picture *p, const MotionJob *job)
+{
+  const guint n = b->config.sampling;
+
+  for (guint y = 0; y < b->config.height; y++) {
+    const guint8 *from = motion_job_get_row (&b->config, job, y);
+    guint8 *to = p->pinned + (gsize) y * b->layout.staged_pitch;
+
+    if (b->sample_size == 1)
+      for (guint x = 0; x < b->config.width; x++)
+        to[x] = from[(gsize) x * n];
+    else
+      for (guint x = 0; x < b->config.width; x++)
+        ((guint16 *) to)[x] = ((const guint16 *) from)[(gsize) x * n];
+  }
+}
+
 /* Copies a frame in device memory and waits until it is read. */
 gboolean
 take_from_device (
@@ -253,19 +272,28 @@ take_from_device (
       job->stream ? (cudaStream_t) job->stream : cudaStreamLegacy;
 
   return cvis_stream_follow (b->up, b->given, stream, error)
-         && copy_rows (b, p, job, cudaMemcpyDeviceToDevice, error)
+         && (b->config.sampling > 1
+                 ? CVIS_CUDA (motion_launch_sample (&b->config, &b->layout,
+                                  motion_job_get_row (&b->config, job, 0),
+                                  job->stride, p->staged, b->up),
+                     error)
+                 : copy_rows (b, p, job, cudaMemcpyDeviceToDevice, error))
          && CVIS_CUDA (cudaEventRecord (p->staged_there, b->up), error)
          && CVIS_CUDA (cudaEventSynchronize (p->staged_there), error);
 }
 
-/* Copies a frame in pageable memory through the picture's page-locked
- * memory. */
+/* Copies a frame in pageable memory, or samples of a frame, through the picture's
+ * page-locked memory. */
 gboolean
 take_from_host (
     MotionBackend *b, Picture *p, const MotionJob *job, GError **error)
 {
-  cvis_memory_copy_rows (p->pinned, b->layout.staged_pitch, job->luma,
-      job->stride, (gsize) b->config.width * b->sample_size, b->config.height);
+  if (b->config.sampling > 1)
+    sample_rows (b, p, job);
+  else
+    cvis_memory_copy_rows (p->pinned, b->layout.staged_pitch, job->luma,
+        job->stride, (gsize) b->config.width * b->sample_size,
+        b->config.height);
   return CVIS_CUDA (cudaMemcpyAsync (p->staged, p->pinned, b->staged_size,
                         cudaMemcpyHostToDevice, b->up),
       error);
@@ -276,7 +304,7 @@ load_in_context (
     MotionBackend *b, Picture *p, const MotionJob *job, GError **error)
 {
   gboolean ok = job->on_device ? take_from_device (b, p, job, error)
-                : job->pinned
+                : job->pinned && b->config.sampling == 1
                     ? copy_rows (b, p, job, cudaMemcpyHostToDevice, error)
                     : take_from_host (b, p, job, error);
 

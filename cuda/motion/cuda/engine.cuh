@@ -98,6 +98,11 @@ typedef enum {
   MOTION_N_COUNTERS,
 } MotionCounter;
 
+/* Copies every config->sampling-th sample from @luma, the first one, to @staged. */
+cudaError_t motion_launch_sample (const MotionConfig *config,
+    const MotionLayout *layout, const guint8 *luma, gsize stride,
+    guint8 *staged, cudaStream_t stream);
+
 /* Prepares a picture from a staged frame: planes with borders; quarter and
  * sums only if their pointers are set. */
 cudaError_t motion_launch_load (const MotionConfig *config,

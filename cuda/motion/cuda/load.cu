@@ -133,6 +133,20 @@ load_quarter_piece (const LoadParameters *p, guint32 n)
       | sums[3] >> 4 << 24;
 }
 
+/* One sample of a row for each thread */
+template <typename Sample>
+__global__ void
+__launch_bounds__ (LOAD_THREADS)
+    sample_kernel (const guint8 *luma, gsize stride, guint32 sampling,
+        guint32 width, guint8 *staged, guint32 pitch)
+{
+  const guint32 x = blockIdx.x * LOAD_THREADS + threadIdx.x, y = blockIdx.y;
+  const Sample *from = (const Sample *) (luma + (gsize) y * sampling * stride);
+
+  if (x < width)
+    ((Sample *) (staged + (gsize) y * pitch))[x] = from[(gsize) x * sampling];
+}
+
 template <typename Sample>
 __global__ void
 __launch_bounds__ (LOAD_THREADS)
@@ -147,6 +161,22 @@ __launch_bounds__ (LOAD_THREADS)
 }
 
 } // namespace
+
+cudaError_t
+motion_launch_sample (const MotionConfig *config, const MotionLayout *layout,
+    const guint8 *luma, gsize stride, guint8 *staged, cudaStream_t stream)
+{
+  const dim3 blocks (
+      (config->width + LOAD_THREADS - 1) / LOAD_THREADS, config->height);
+
+  if (config->depth == 8)
+    sample_kernel<guint8><<<blocks, LOAD_THREADS, 0, stream>>> (luma, stride,
+        config->sampling, config->width, staged, layout->staged_pitch);
+  else
+    sample_kernel<guint16><<<blocks, LOAD_THREADS, 0, stream>>> (luma, stride,
+        config->sampling, config->width, staged, layout->staged_pitch);
+  return cudaGetLastError ();
+}
 
 cudaError_t
 motion_launch_load (const MotionConfig *config, const MotionLayout *layout,

@@ -327,6 +327,68 @@ GST_START_TEST (test_sizes_and_layouts)
 }
 GST_END_TEST;
 
+/* Frames three times as wide and high, with a rest: the middle samples of the squares
+ * are the clip's, the others are noise. */
+static GstBuffer *
+enlarge_frame (const MotionClip *clip, guint i, const GstVideoInfo *info)
+{
+  const guint8 *from = g_bytes_get_data (clip->video[i], NULL);
+  const gsize stride = (gsize) GST_VIDEO_INFO_PLANE_STRIDE (&clip->info, 0);
+  const gsize to_stride = (gsize) GST_VIDEO_INFO_PLANE_STRIDE (info, 0);
+  const gsize size = (gsize) GST_VIDEO_INFO_COMP_PSTRIDE (info, 0);
+  GstBuffer *buffer =
+      gst_buffer_new_allocate (NULL, GST_VIDEO_INFO_SIZE (info), NULL);
+  GstMapInfo map;
+
+  fail_unless (gst_buffer_map (buffer, &map, GST_MAP_WRITE));
+  for (gsize k = 0; k < map.size; k++)
+    map.data[k] = (guint8) g_random_int ();
+  for (gsize y = 0; y < HEIGHT; y++)
+    for (gsize x = 0; x < WIDTH; x++)
+      memcpy (map.data + (3 * y + 1) * to_stride + (3 * x + 1) * size,
+          from + y * stride + x * size, size);
+  gst_buffer_unmap (buffer, &map);
+  GST_BUFFER_PTS (buffer) = i * MOTION_CLIP_FRAME_NS;
+  GST_BUFFER_DURATION (buffer) = MOTION_CLIP_FRAME_NS;
+  return buffer;
+}
+
+/* Packets and pictures are those of the samples; frames have no vectors. */
+GST_START_TEST (test_search_size)
+{
+  static const GstVideoFormat depths[] = { GST_VIDEO_FORMAT_GRAY8,
+    GST_VIDEO_FORMAT_I420_10LE };
+  MotionConfig config = config_for (WIDTH, HEIGHT);
+  MotionClip *clip = motion_clip_new (depths[__i__], &config, NULL, 4);
+  Rig rig = rig_new ("search-size=76", TRUE);
+  GstVideoInfo info;
+
+  gst_video_info_set_format (
+      &info, depths[__i__], 3 * WIDTH + 2, 3 * HEIGHT + 1);
+  GST_VIDEO_INFO_FPS_N (&info) = 25;
+  gst_harness_set_src_caps (rig.h, gst_video_info_to_caps (&info));
+  for (guint i = 0; i < clip->n; i++)
+    fail_unless_equals_int (
+        gst_harness_push (rig.h, enlarge_frame (clip, i, &info)), GST_FLOW_OK);
+  push_eos (&rig);
+  for (guint i = 0; i < clip->n; i++) {
+    GstBuffer *buffer = gst_harness_pull (rig.h);
+
+    fail_unless_equals_int (
+        gst_buffer_get_size (buffer), GST_VIDEO_INFO_SIZE (&info));
+    fail_unless (
+        gst_buffer_get_n_meta (buffer, GST_CVIS_MOTION_VECTOR_META_API_TYPE)
+        == 0);
+    gst_buffer_unref (buffer);
+    pull_side (rig.vectors, clip, NULL, i, i);
+    pull_side (rig.prediction, clip, clip->predictions, i, 0);
+    pull_side (rig.residual, clip, clip->residuals, i, 0);
+  }
+  rig_free (&rig);
+  motion_clip_free (clip);
+}
+GST_END_TEST;
+
 /* a frame whose visible part begins at (5, 3) */
 GST_START_TEST (test_visible_part)
 {
@@ -1607,6 +1669,7 @@ cudamotionest_suite (void)
   tcase_add_loop_test (tc, test_formats, 0, G_N_ELEMENTS (formats));
   tcase_add_loop_test (tc, test_modes, 0, G_N_ELEMENTS (modes));
   tcase_add_loop_test (tc, test_sizes_and_layouts, 0, G_N_ELEMENTS (sizes));
+  tcase_add_loop_test (tc, test_search_size, 0, 2);
   tcase_add_test (tc, test_visible_part);
   tcase_add_test (tc, test_shared_memory);
   tcase_add_test (tc, test_scaled_downstream);
