@@ -95,12 +95,23 @@ surface_image_copy_about (SurfaceImage *to, const SurfaceImage *from)
 
 /* --- checks ---------------------------------------------------------------- */
 
-static _Thread_local guint64 most_samples = G_MAXUINT64;
+/* One more than the limit; 0: none. No _Thread_local, in which the leak sanitizer may
+ * die while a thread ends. */
+static GPrivate limit_of_samples;
 
 void
 surface_file_limit_samples (guint64 most)
 {
-  most_samples = most;
+  g_private_set (
+      &limit_of_samples, most < G_MAXSIZE ? GSIZE_TO_POINTER (most + 1) : NULL);
+}
+
+static guint64
+get_most_samples (void)
+{
+  const gsize limit = GPOINTER_TO_SIZE (g_private_get (&limit_of_samples));
+
+  return limit > 0 ? limit - 1 : G_MAXUINT64;
 }
 
 gboolean
@@ -115,11 +126,11 @@ surface_check_size (guint64 width, guint64 height, GError **error)
         "has %" G_GUINT64_FORMAT " x %" G_GUINT64_FORMAT
         " samples; at most 2^31 are read",
         width, height);
-  if (width * height > most_samples) {
+  if (width * height > get_most_samples ()) {
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
         "has %" G_GUINT64_FORMAT " x %" G_GUINT64_FORMAT
         " samples; at most %" G_GUINT64_FORMAT " are allowed (max-size)",
-        width, height, most_samples);
+        width, height, get_most_samples ());
     return FALSE;
   }
   return TRUE;
