@@ -92,7 +92,7 @@ rank_cells (const gdouble *map, const gboolean *used, gdouble *ranks)
     gint64 rank =
         0; /* as wide as the values: the compiler vectorises the loop */
 
-    for (guint k = 0; k < n; k++)
+    for (guint k = 0; used[i] && k < n; k++)
       rank += (values[k] < map[i]) + (values[k] <= map[i]);
     ranks[i] = rank;
   }
