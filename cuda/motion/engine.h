@@ -63,6 +63,8 @@ typedef enum {
  * @depth: bits of a sample, 8 or 10
  * @block_size: side of a block, pixels: 8, 16, 32 or 64
  * @range: largest component of a vector, 1..128 pixels
+ * @eliminate_all: for tests: the full search of the CUDA backend tries elimination on
+ *   every block, of small pictures too; the result is the same
  * @lambda: cost of a bit of the vector in units of 8-bit samples, 0..255
  * @references: frames searched in each direction, 1..4
  * @bidirectional: also searches future frames
@@ -75,6 +77,7 @@ typedef struct {
   guint sampling;
   guint depth;
   MotionMethod method;
+  gboolean eliminate_all;
   MotionGranularity granularity;
   guint block_size;
   guint range;
@@ -125,7 +128,7 @@ typedef struct {
  *   motion_engine_submit() returns, after the work on the CUDA stream
  *   @stream (a CUstream; %NULL: the legacy default stream)
  * @pinned: @luma is in memory of cvis_pinned_alloc(): copied directly,
- *   otherwise through page-locked memory
+ *   otherwise through pinned memory
  * @results_pinned: all vectors and blocks are in memory of
  *   cvis_pinned_alloc()
  * @prediction: (nullable): receives the luma predicted from the vectors,

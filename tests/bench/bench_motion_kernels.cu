@@ -169,14 +169,12 @@ carve (guint8 *memory, gsize *at, gsize n)
   return piece;
 }
 
-/* Like the engine: small pictures without elimination, unless
- * CUDAVISION_FULL=eliminate. */
+/* Like the engine: small pictures without elimination. */
 void
 choose_full (Run *r)
 {
   MUST (motion_prepare_full (&r->config, &r->tile));
   if (r->config.method == MOTION_METHOD_FULL_BRUTE
-      || g_strcmp0 (g_getenv ("CUDAVISION_FULL"), "eliminate") == 0
       || motion_can_eliminate (&r->config, &r->tile))
     return;
   r->config.method = MOTION_METHOD_FULL_BRUTE;
@@ -193,7 +191,6 @@ init_task (Run *r, guint which)
 
   memset (t, 0, sizeof *t);
   t->config = r->config;
-  t->try_all = g_strcmp0 (g_getenv ("CUDAVISION_FULL"), "eliminate") == 0;
   motion_layout_init (&t->layout, &r->config);
   t->columns = motion_config_get_columns (&r->config);
   t->n_blocks = t->columns * motion_config_get_rows (&r->config);

@@ -36,7 +36,7 @@ place_frames (Harness *h, MotionStream *stream, Place place)
   }
 }
 
-/* Places vectors and blocks in page-locked memory. */
+/* Places vectors and blocks in pinned memory. */
 static void
 pin_results (Harness *h, MotionStream *stream)
 {
@@ -79,9 +79,9 @@ static void
 run_full (Harness *h, MotionStream *stream, GRand *random)
 {
   run_stream (h, stream, random);
-  g_setenv ("CUDAVISION_FULL", "eliminate", TRUE);
+  stream->config.eliminate_all = TRUE;
   run_stream (h, stream, random);
-  g_unsetenv ("CUDAVISION_FULL");
+  stream->config.eliminate_all = FALSE;
   stream->config.method = MOTION_METHOD_FULL_BRUTE;
   run_stream (h, stream, random);
   stream->config.method = MOTION_METHOD_FULL;
@@ -189,6 +189,7 @@ compare_large (
 static void
 compare_backends (Harness *h, const MotionConfig *config, guint8 *const *frames)
 {
+  MotionConfig eliminate = *config;
   MotionJob cpu[LARGE_FRAMES], cuda[LARGE_FRAMES];
 
   make_jobs (h, config, cpu);
@@ -200,10 +201,9 @@ compare_backends (Harness *h, const MotionConfig *config, guint8 *const *frames)
   if (config->method != MOTION_METHOD_FULL)
     return;
   /* with elimination where the engine would not use it, in noise too */
-  g_setenv ("CUDAVISION_FULL", "eliminate", TRUE);
-  if (run_large (h, config, harness_context (h), frames, cuda))
+  eliminate.eliminate_all = TRUE;
+  if (run_large (h, &eliminate, harness_context (h), frames, cuda))
     compare_large (h, config, cpu, cuda);
-  g_unsetenv ("CUDAVISION_FULL");
 }
 
 static void

@@ -70,7 +70,6 @@ struct _MotionBackend {
   guint n_pictures, n_slots;
   guint sample_size; /* bytes */
   gsize staged_size; /* bytes of a frame as it comes in or goes out */
-  gboolean try_all;  /* see MotionDeviceTask */
   cudaStream_t up, ahead, down;
   cudaEvent_t given; /* the work on a job's stream has finished */
   Picture *pictures;
@@ -132,20 +131,14 @@ is_full (const MotionConfig *config)
          || config->method == MOTION_METHOD_FULL_BRUTE;
 }
 
-/* Small pictures finish sooner without elimination, with the same result.
- * The environment variable CUDAVISION_FULL=eliminate|brute overrides the
- * choice for tests and benchmarks; other values have no effect. */
+/* Small pictures finish sooner without elimination, with the same result. */
 gboolean
 choose_full (MotionBackend *b, GError **error)
 {
-  const gchar *wanted = g_getenv ("CUDAVISION_FULL");
-  gboolean brute = g_strcmp0 (wanted, "brute") == 0;
-
   if (!CVIS_CUDA (motion_prepare_full (&b->config, &b->tile), error))
     return FALSE;
-  b->try_all = g_strcmp0 (wanted, "eliminate") == 0;
-  if (b->config.method == MOTION_METHOD_FULL_BRUTE || b->try_all
-      || (!brute && motion_can_eliminate (&b->config, &b->tile)))
+  if (b->config.method == MOTION_METHOD_FULL_BRUTE || b->config.eliminate_all
+      || motion_can_eliminate (&b->config, &b->tile))
     return TRUE;
   b->config.method = MOTION_METHOD_FULL_BRUTE;
   return CVIS_CUDA (motion_prepare_full (&b->config, &b->tile), error);
@@ -244,7 +237,7 @@ copy_rows (MotionBackend *b, Picture *p, const MotionJob *job,
       error);
 }
 
-/* The samples of a frame that are searched, to the picture's page-locked memory */
+/* The samples of a frame that are searched, to the picture's pinned memory */
 void
 sample_rows (const MotionBackend *b, Picture *p, const MotionJob *job)
 {
@@ -283,7 +276,7 @@ take_from_device (
 }
 
 /* Copies a frame in pageable memory, or samples of a frame, through the picture's
- * page-locked memory. */
+ * pinned memory. */
 gboolean
 take_from_host (
     MotionBackend *b, Picture *p, const MotionJob *job, GError **error)
@@ -357,7 +350,6 @@ describe_task (
   t->n_fields = task->job->n_fields;
   t->full_blocks = search->full_blocks;
   t->progress = search->progress;
-  t->try_all = b->try_all;
   t->current = b->pictures[task->picture].planes;
   t->prediction = task->job->prediction ? s->planes[0] : NULL;
   t->residual = task->job->residual ? s->planes[1] : NULL;
@@ -407,7 +399,7 @@ prepare_search (MotionBackend *b, Slot *s, const MotionTask *task,
          && cvis_stream_follow (stream, s->predicted_there, b->ahead, error);
 }
 
-/* Where results go: directly to the job's memory if it is page-locked,
+/* Where results go: directly to the job's memory if it is pinned,
  * otherwise to the slot's. */
 gboolean
 copy_results (MotionBackend *b, Slot *s, GError **error)

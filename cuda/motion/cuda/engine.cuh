@@ -83,7 +83,6 @@ typedef struct {
   MotionFullBlock
       *full_blocks; /* of all blocks of all fields; for the full search */
   MotionFullProgress *progress; /* one for each search */
-  guint32 try_all; /* tries elimination on every block, even if @alike */
   unsigned long long *counters; /* nullable; see MotionCounter */
 } MotionDeviceTask;
 

@@ -74,7 +74,7 @@ __device__ __forceinline__ void
 pyramid_queue_alike (const MotionDeviceTask *task, guint32 number, guint32 best,
     guint32 total, guint32 n)
 {
-  bool alike = task->try_all == 0 && 5 * best * n > 3 * total;
+  bool alike = !task->config.eliminate_all && 5 * best * n > 3 * total;
 
   task->full_blocks[number].alike = alike;
   if (!alike)
