@@ -53,7 +53,7 @@ typedef enum {
 typedef enum {
   PBF_TRANSFER_AUTO, /* whichever moves fewer bytes */
   PBF_TRANSFER_COPY, /* whole frames by copy engine */
-  PBF_TRANSFER_MAP,  /* kernels read the ROI from page-locked memory */
+  PBF_TRANSFER_MAP,  /* kernels read the ROI from pinned memory */
 } PbfTransfer;
 
 /* How a CUDA device computes. */
@@ -93,8 +93,8 @@ typedef enum {
  * @spin_us: time that pbf_engine_wait() polls for results of the resident
  *   kernel before it sleeps between polls, microseconds
  * @lifetime_ms: of a launch of the resident kernel, 1..1000
- * @stall_at: for tests: the resident kernel takes no frame from this number
- *   on; 0: no limit
+ * @stall_at: with the build's option test-hooks: the resident kernel takes no frame
+ *   from this number on; 0: no limit
  * @threads: of the CPU backend, including the waiting one; 0: one per
  *   processor
  * @max_batch: largest number of frames in a batch, 1..65536
@@ -122,7 +122,9 @@ typedef struct {
   guint idle_sleep_ns;
   guint spin_us;
   guint lifetime_ms;
+#ifdef CVIS_TEST_HOOKS
   guint stall_at;
+#endif
   guint threads;
   guint max_batch;
   guint depth;
@@ -148,11 +150,11 @@ guint pbf_feature_scale (guint index);
  * @frames: top left pixel of each frame
  * @strides: bytes from row to row of each frame, >= width
  * @pinned: all frames are in memory of cvis_pinned_alloc(): copied directly,
- *   otherwise through page-locked memory
+ *   otherwise through pinned memory
  * @on_device: frames are device pointers; addresses and strides are
  *   multiples of 4 (CUDA only)
  * @infos: of each frame
- * @results: (out): receives the records; with CUDA fastest in page-locked
+ * @results: (out): receives the records; with CUDA fastest in pinned
  *   memory, with @results_pinned set
  * @results_pinned: @results is in memory of cvis_pinned_alloc()
  */

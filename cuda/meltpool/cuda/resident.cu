@@ -179,7 +179,11 @@ wait_for_entry (const PbfResident &r, guint32 q, guint64 end_ns, guint32 *word)
 {
   guint lane = pbf_lane ();
   gsize at = (gsize) (q & (r.places - 1)) * PBF_ENTRY_STRIDE + lane;
-  bool held = r.stall_at != 0 && q >= r.stall_at;
+#ifdef CVIS_TEST_HOOKS
+  const bool held = r.stall_at != 0 && q >= r.stall_at;
+#else
+  const bool held = false;
+#endif
 
 #pragma unroll 1
   for (guint polls = 1;; polls++) {

@@ -13,7 +13,7 @@ typedef struct {
   PbfFrameInfo
       info; /* with the flags that need no pixels; PBF_ENTER, PBF_EXCLUDE or
                       * PBF_EMPTY (no ROI, nothing to compute) */
-  const guint8 *roi; /* top left pixel, in page-locked memory */
+  const guint8 *roi; /* top left pixel, in pinned memory */
   guint32 stride;
   guint16 roi_x, roi_y;
   guint32 row; /* of the frame in the ring of rows, if it enters the window */
@@ -56,7 +56,9 @@ typedef struct {
   PbfDeviceScratch *scratch;      /* one for each block */
   guint64 lifetime_ns;
   guint32 idle_sleep_ns;
-  guint32 stall_at; /* for tests: take no frame from this one on; 0: none */
+#ifdef CVIS_TEST_HOOKS
+  guint32 stall_at; /* take no frame from this one on; 0: no limit */
+#endif
 } PbfResident;
 
 /* Blocks of the kernel that the device of the current context runs at once. */

@@ -63,8 +63,8 @@ struct _PbfBackend {
   PbfResident ring;
   PbfTagged *entries, *records; /* host pointers of those in @ring */
   guint32 *head; /* two words: the sequence of the next frame, stop */
-  guint8 *
-      pixels; /* ROIs of frames that are not in page-locked memory, one a place */
+  guint8
+      *pixels; /* ROIs of frames that are not in pinned memory, one a place */
   cudaStream_t stream;
   cudaEvent_t ended;
   PbfCpuScratch *cpu_scratch; /* for work that needs the whole frame */
@@ -139,7 +139,9 @@ init_memory (PbfBackend *b, GError **error)
   b->ring.n_rows = n_rows;
   b->ring.lifetime_ns = (guint64) b->config.lifetime_ms * 1000000;
   b->ring.idle_sleep_ns = b->config.idle_sleep_ns;
+#ifdef CVIS_TEST_HOOKS
   b->ring.stall_at = b->config.stall_at;
+#endif
   return CVIS_CUDA (
              cudaMemset (b->ring.finished, 0, places * sizeof (guint32)), error)
          && (!relay
