@@ -205,6 +205,12 @@ set_stats (GstCudaBundleAdjust *self, GstStructure *stats)
   gst_structure_free (old);
 }
 
+static void
+gst_cuda_bundle_adjust_reset_stats (GstCudaBundleAdjust *self)
+{
+  set_stats (self, gst_structure_new_empty ("cudabundleadjust-stats"));
+}
+
 static GstStructure *
 describe_summary (GstCudaBundleAdjust *self, const BundleProblem *problem,
     const BundleSummary *summary)
@@ -841,7 +847,7 @@ start (GstCudaBundleAdjust *self)
   self->context = context;
   GST_OBJECT_UNLOCK (self);
   g_atomic_int_set (&self->cancel, FALSE);
-  set_stats (self, gst_structure_new_empty ("cudabundleadjust-stats"));
+  gst_cuda_bundle_adjust_reset_stats (self);
   return TRUE;
 }
 
@@ -967,6 +973,15 @@ gst_cuda_bundle_adjust_class_init (GstCudaBundleAdjustClass *klass)
           "Sizes, costs and the history of the last adjustment; times in "
           "seconds",
           GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+  /**
+   * GstCudaBundleAdjust::reset-stats:
+   *
+   * Empties #GstCudaBundleAdjust:stats until the next adjustment.
+   */
+  g_signal_new_class_handler ("reset-stats", G_TYPE_FROM_CLASS (klass),
+      G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION,
+      G_CALLBACK (gst_cuda_bundle_adjust_reset_stats), NULL, NULL, NULL,
+      G_TYPE_NONE, 0);
   gst_cvis_backend_install_properties (object_class, PROP_BACKEND);
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);

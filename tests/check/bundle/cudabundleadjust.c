@@ -34,7 +34,7 @@ run_line (const gchar *line, GByteArray *end, GByteArray *cloud,
     guint *iterations, guint *progress)
 {
   GstElement *pipeline = gst_parse_launch (line, NULL), *element;
-  GstStructure *stats = NULL;
+  GstStructure *stats = NULL, *empty = NULL;
   gboolean done = FALSE;
 
   fail_unless (pipeline != NULL);
@@ -69,6 +69,10 @@ run_line (const gchar *line, GByteArray *end, GByteArray *cloud,
   }
   element = gst_bin_get_by_name (GST_BIN (pipeline), "adjust");
   g_object_get (element, "stats", &stats, NULL);
+  g_signal_emit_by_name (element, "reset-stats");
+  g_object_get (element, "stats", &empty, NULL);
+  fail_unless (gst_structure_n_fields (empty) == 0);
+  gst_structure_free (empty);
   gst_object_unref (element);
   gst_element_set_state (pipeline, GST_STATE_NULL);
   gst_object_unref (pipeline);
