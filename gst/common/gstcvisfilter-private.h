@@ -39,6 +39,7 @@ struct _GstCvisFilterPrivate {
   /* of upstream's thread */
   gboolean streaming; /* a stream has begun; it is drained before the next */
   GstCaps *refused;   /* an error was posted for them, once */
+  gchar *kernels;     /* in the last message */
 
   /* of the source pad's task */
   GstFlowReturn src_flow;

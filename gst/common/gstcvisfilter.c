@@ -5,6 +5,7 @@
 /* GstCvisFilter, the class: properties, states, queries. */
 #include "gstcvisfilter-private.h"
 
+#include "gstcvismessage.h"
 #include "gstcvisquery.h"
 
 GST_DEBUG_CATEGORY (gst_cvis_filter_debug);
@@ -25,6 +26,25 @@ gst_cvis_filter_start_backend (GstCvisFilter *filter)
       &filter->backend, GST_ELEMENT (filter), &filter->context);
 }
 
+void
+gst_cvis_filter_announce_kernels (GstCvisFilter *filter, const gchar *kernels)
+{
+  GstCvisFilterPrivate *priv = filter->priv;
+  GstStructure *s;
+
+  if (g_strcmp0 (kernels, priv->kernels) == 0)
+    return;
+  g_free (priv->kernels);
+  priv->kernels = g_strdup (kernels);
+  if (kernels == NULL)
+    return;
+  GST_INFO_OBJECT (filter, "CUDA kernels: %s", kernels);
+  s = gst_cvis_message_structure (GST_ELEMENT (filter), "kernels");
+  gst_structure_set (s, "kernels", G_TYPE_STRING, kernels, NULL);
+  gst_element_post_message (
+      GST_ELEMENT (filter), gst_message_new_element (GST_OBJECT (filter), s));
+}
+
 static void
 filter_stop (GstCvisFilter *filter)
 {
@@ -36,6 +56,7 @@ filter_stop (GstCvisFilter *filter)
   g_clear_pointer (&filter->context, cvis_context_unref);
   gst_cvis_backend_stop (&filter->backend, GST_ELEMENT (filter));
   gst_clear_caps (&filter->priv->refused);
+  g_clear_pointer (&filter->priv->kernels, g_free);
   filter->negotiated = filter->priv->streaming = FALSE;
   g_mutex_lock (&filter->stats_lock);
   GST_OBJECT_LOCK (filter);

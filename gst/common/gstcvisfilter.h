@@ -206,8 +206,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (GstCvisFilter, gst_object_unref)
  * and chains up. */
 void gst_cvis_filter_class_install_settings (GstCvisFilterClass *klass,
     const GstCvisSetting *table, guint n, gsize offset, gconstpointer defaults);
-/* Adds @n templates of request pads, kinds 0 to @n - 1, with one pad each. The pads
- * are called src_NAME; the request may also say NAME. */
+/* Adds @n templates of request pads, kinds 0 to @n - 1, with one pad each. */
 void gst_cvis_filter_class_add_request_pads (
     GstCvisFilterClass *klass, GstStaticPadTemplate *templates, guint n);
 
@@ -221,6 +220,12 @@ gboolean gst_cvis_filter_accept_video (GstCvisFilter *filter, GstCaps *caps);
 /* Chooses the backend and sets the filter's @context.
  * Returns: FALSE after posting an error */
 gboolean gst_cvis_filter_start_backend (GstCvisFilter *filter);
+
+/* Posts "ELEMENT-kernels" with the field kernels, which CUDA kernels are used, if they
+ * are not those of the message before.
+ * @kernels: (nullable): none are known yet */
+void gst_cvis_filter_announce_kernels (
+    GstCvisFilter *filter, const gchar *kernels);
 
 /* Waits until all frames and events that arrived have left. Returns: the queue's
  * flow */

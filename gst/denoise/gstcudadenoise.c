@@ -37,7 +37,7 @@ GST_DEBUG_CATEGORY_STATIC (gst_cuda_denoise_debug);
 
 /**
  * GstDenoiseStats:
- * @staged: frames copied once more, as they were not in page-locked memory
+ * @staged: frames copied once more, as they were not in pinned memory
  * @threshold: of the last frame's luma, levels of 8 bits
  * @start, @end: monotonic ns of the first and the last frame
  */
@@ -66,7 +66,6 @@ struct _GstCudaDenoise {
   GstBufferPool *pool;
   GstDenoiseFrame *frames[MAX_FRAMES]; /* owned by the queue, or in flight */
   guint n_frames;
-  gchar *kernels; /* kernels in the last message */
 
   /* --- under the filter's stats lock --- */
   GstDenoiseStats stats;
@@ -207,25 +206,6 @@ make_video (GstCudaDenoise *self, GstBuffer *like, CvisContext *context)
   return TRUE;
 }
 
-/* Posts which CUDA kernels are used, if they have changed. */
-static void
-announce_denoise_kernels (GstCudaDenoise *self)
-{
-  const gchar *kernels = gst_denoise_video_describe (self->video);
-
-  if (g_strcmp0 (kernels, self->kernels) == 0)
-    return;
-  g_free (self->kernels);
-  self->kernels = g_strdup (kernels);
-  if (kernels == NULL)
-    return;
-  GST_INFO_OBJECT (self, "CUDA kernels: %s", kernels);
-  gst_element_post_message (
-      GST_ELEMENT (self), gst_message_new_element (GST_OBJECT (self),
-                              gst_structure_new ("cudadenoise-kernels",
-                                  "kernels", G_TYPE_STRING, kernels, NULL)));
-}
-
 /* --- new caps -------------------------------------------------------------- */
 
 /* Posts an error if the memory of @caps is not supported. */
@@ -335,7 +315,7 @@ gst_cuda_denoise_set_caps (GstCvisFilter *filter, GstCaps *caps)
   return GST_FLOW_OK;
 }
 
-/* Proposes page-locked memory for frames that a device copies. */
+/* Proposes pinned memory for frames that a device copies. */
 static gboolean
 gst_cuda_denoise_propose_allocation (GstCvisFilter *filter, GstQuery *query)
 {
@@ -453,7 +433,8 @@ submit_frame (GstCudaDenoise *self, GstDenoiseFrame *frame, GstBuffer *buffer,
   gst_cvis_latency_note_frame (&self->filter.latency, GST_BUFFER_PTS (buffer));
   if (!gst_denoise_video_submit (self->video, frame, buffer, out, error))
     return GST_FLOW_ERROR;
-  announce_denoise_kernels (self);
+  gst_cvis_filter_announce_kernels (
+      &self->filter, gst_denoise_video_describe (self->video));
   return GST_FLOW_OK;
 }
 
@@ -570,7 +551,6 @@ gst_cuda_denoise_stop (GstCvisFilter *filter)
 
   free_video (self);
   g_clear_pointer (&self->wavelet, lwt_wavelet_free);
-  g_clear_pointer (&self->kernels, g_free);
   gst_clear_caps (&self->caps);
 }
 

@@ -66,7 +66,6 @@ struct _GstCudaLwtFilter {
   GstLwtOut out; /* of the source pad */
   GstBufferPool
       *pools[CVIS_SURFACE_N_PARTS]; /* by part; NULL: not needed yet */
-  gchar *kernels;                   /* kernels in the last message */
   gboolean announce; /* a message about the engine is due since the caps */
 
   /* --- of the upstream thread --- */
@@ -121,10 +120,6 @@ GstBufferPool *gst_lwt_get_pool (GstCudaLwtFilter *self, CvisSurfacePart part);
 GstBufferPool *gst_lwt_get_picture_pool (
     GstCudaLwtFilter *self, guint index, const GstLwtOut *out);
 void gst_lwt_free_picture_pool (GstCudaLwtFilter *self, guint index);
-
-/* Posts which CUDA kernels are used, if they have changed. For upstream's
- * thread. */
-void gst_lwt_announce_kernels (GstCudaLwtFilter *self);
 
 /* Posts the engine's @error and takes it. */
 void gst_lwt_engine_failed (GstCudaLwtFilter *self, GError *error);

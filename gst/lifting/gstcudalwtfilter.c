@@ -61,7 +61,6 @@ gst_cuda_lwt_filter_stop (GstCvisFilter *filter)
   gst_lwt_free_engine (self);
   g_clear_pointer (&self->wavelet, lwt_wavelet_free);
   g_clear_pointer (&self->wavelet_text, g_free);
-  g_clear_pointer (&self->kernels, g_free);
   gst_clear_caps (&self->caps);
   gst_lwt_out_clear (&self->out);
   for (guint i = 0; i < GST_LWT_SIDES; i++)

@@ -128,7 +128,8 @@ submit (GstCudaLwtFilter *self, GstLwtFrame *frame, GstBuffer *buffer,
   if (!lwt_engine_submit (self->engine, &frame->job, error))
     return GST_FLOW_ERROR;
   self->number++;
-  gst_lwt_announce_kernels (self);
+  gst_cvis_filter_announce_kernels (
+      &self->filter, lwt_engine_describe (self->engine));
   return GST_FLOW_OK;
 }
 

@@ -487,24 +487,6 @@ announce_filter (GstCudaLwtFilter *self)
   self->announce = FALSE;
 }
 
-void
-gst_lwt_announce_kernels (GstCudaLwtFilter *self)
-{
-  const gchar *kernels = lwt_engine_describe (self->engine);
-
-  if (g_strcmp0 (kernels, self->kernels) == 0)
-    return;
-  g_free (self->kernels);
-  self->kernels = g_strdup (kernels);
-  if (kernels == NULL)
-    return;
-  GST_INFO_OBJECT (self, "CUDA kernels: %s", kernels);
-  gst_element_post_message (
-      GST_ELEMENT (self), gst_message_new_element (GST_OBJECT (self),
-                              gst_structure_new ("cudalwtfilter-kernels",
-                                  "kernels", G_TYPE_STRING, kernels, NULL)));
-}
-
 /* Chooses the output caps, which may set the type of the arithmetic. */
 static gboolean
 choose (GstCudaLwtFilter *self, const GstLwtSurface *surface, LwtConfig *config)
