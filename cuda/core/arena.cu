@@ -34,8 +34,8 @@ keep_memory (CvisArena *arena, Kind kind, void *memory, gsize size,
   cudaGetLastError (); /* leaves no sticky error for the next caller */
   g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
       "cannot allocate %" G_GSIZE_FORMAT " bytes of %s memory for %s: %s (%s)",
-      size, kind == DEVICE ? "device" : "page-locked", what,
-      cudaGetErrorName (code), cudaGetErrorString (code));
+      size, kind == DEVICE ? "device" : "pinned", what, cudaGetErrorName (code),
+      cudaGetErrorString (code));
   return NULL;
 }
 } // namespace

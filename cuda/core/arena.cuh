@@ -10,7 +10,7 @@
 #include "cuda/core/cuda.cuh"
 
 /**
- * CvisArena: device and page-locked memory, streams and events of an engine.
+ * CvisArena: device and pinned memory, streams and events of an engine.
  * Zero before the first use. Used by one thread at a time, with the engine's
  * context pushed.
  * @counting: only counts device memory; allocates nothing
@@ -28,7 +28,7 @@ struct CvisArena {
  * %NULL */
 void *cvis_arena_device (
     CvisArena *arena, gsize size, const gchar *what, GError **error);
-/* The same for page-locked host memory. */
+/* The same for pinned host memory. */
 void *cvis_arena_pinned (
     CvisArena *arena, gsize size, const gchar *what, GError **error);
 /* A stream that does not wait for the NULL stream. */
@@ -50,7 +50,7 @@ cvis_arena_take (
   return *to != NULL;
 }
 
-/* @count elements of page-locked memory. */
+/* @count elements of pinned memory. */
 template <typename T>
 static inline gboolean
 cvis_arena_pin (

@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Devices, contexts and page-locked memory through the CUDA runtime (linked
+/* Devices, contexts and pinned memory through the CUDA runtime (linked
  * statically) and driver entry points looked up on first use: programs load
  * without any CUDA library. */
 #include "cuda/core/cuda.cuh"

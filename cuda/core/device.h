@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* CUDA devices, contexts and page-locked memory. Without CUDA in the build,
+/* CUDA devices, contexts and pinned memory. Without CUDA in the build,
  * or without a driver on the machine, these functions fail with
  * CVIS_ERROR_NO_DEVICE. No CUDA call is made before a function here is called.
  *
@@ -69,7 +69,7 @@ gpointer cvis_context_get_handle (CvisContext *context);
 gboolean cvis_context_push (CvisContext *context, GError **error);
 void cvis_context_pop (CvisContext *context);
 
-/* Page-locked host memory, 256-byte aligned and readable by the device at the
+/* Pinned host memory, 256-byte aligned and readable by the device at the
  * same address. Not zeroed. Thread-safe. */
 gpointer cvis_pinned_alloc (CvisContext *context, gsize size, GError **error);
 void cvis_pinned_free (CvisContext *context, gpointer memory);

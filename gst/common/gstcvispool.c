@@ -24,7 +24,7 @@ GST_DEBUG_CATEGORY_STATIC (gst_cvis_pool_debug);
 /* One allocation; counted by the memories in it and by the pool. */
 typedef struct {
   gatomicrefcount refs;
-  CvisContext *context; /* NULL: not page-locked */
+  CvisContext *context; /* NULL: not pinned */
   guint8 *data;
   gsize size;
   guint n;
@@ -43,7 +43,7 @@ slab_alloc_bytes (Slab *slab, CvisContext *context)
       slab->context = cvis_context_ref (context);
       return TRUE;
     }
-    GST_WARNING ("%" G_GSIZE_FORMAT " bytes cannot be page-locked, copies to "
+    GST_WARNING ("%" G_GSIZE_FORMAT " bytes cannot be pinned, copies to "
                  "the GPU will be slower: %s",
         slab->size, error->message);
     g_error_free (error);
@@ -294,8 +294,8 @@ struct _GstCvisPool {
 };
 
 G_DEFINE_TYPE_WITH_CODE (GstCvisPool, gst_cvis_pool, GST_TYPE_BUFFER_POOL,
-    GST_DEBUG_CATEGORY_INIT (gst_cvis_pool_debug, "cvispool", 0,
-        "buffer pool of page-locked memory"))
+    GST_DEBUG_CATEGORY_INIT (
+        gst_cvis_pool_debug, "cvispool", 0, "buffer pool of pinned memory"))
 
 static void
 shelf_free (gpointer data)
@@ -467,7 +467,7 @@ grow (GstCvisPool *self)
   g_ptr_array_add (self->shelves, shelf);
   fill_shelf (self, shelf);
   GST_DEBUG_OBJECT (self, "slab %u: %u buffers, %s", self->shelves->len,
-      slab->n, slab->context ? "page-locked" : "ordinary memory");
+      slab->n, slab->context ? "pinned" : "ordinary memory");
   return TRUE;
 }
 

@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* A buffer pool of page-locked memory in which buffers that are acquired one
+/* A buffer pool of pinned memory in which buffers that are acquired one
  * after the other lie one after the other: a list of 256 frames is one span of
  * memory (gst_memory_is_span(), or equal distances between the mapped addresses)
  * and reaches the device as one copy.
@@ -77,8 +77,8 @@ void gst_cvis_pool_clear (GstBufferPool **pool);
  * @memory: any memory
  * @context: (nullable): the context that would copy from it
  *
- * Returns: TRUE if @memory lies in page-locked memory of such a pool, which is
- * page-locked for every context of the process; FALSE without a context.
+ * Returns: TRUE if @memory lies in pinned memory of such a pool, which is
+ * pinned for every context of the process; FALSE without a context.
  */
 gboolean gst_cvis_memory_is_pinned (GstMemory *memory, CvisContext *context);
 

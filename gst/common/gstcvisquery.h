@@ -24,7 +24,7 @@ void gst_cvis_query_use_allocator (GstQuery *query);
 /* For an ALLOCATION query that downstream has answered: adds @held frames of @size
  * bytes, which this element holds, to the minimum of buffers. */
 void gst_cvis_query_hold_frames (GstQuery *query, gsize size, guint held);
-/* The same, and proposes first a pool of page-locked memory for @context;
+/* The same, and proposes first a pool of pinned memory for @context;
  * @video_meta: frames may have other strides. */
 void gst_cvis_query_propose_pool (GstQuery *query, CvisContext *context,
     GstCaps *caps, gsize size, guint held, gboolean video_meta);

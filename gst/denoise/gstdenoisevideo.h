@@ -46,7 +46,7 @@ typedef struct _GstDenoiseVideo GstDenoiseVideo;
  * @staging: components of interleaved chroma in system memory, before and after
  * @arrival: cvis_monotonic_ns() when the frame arrived
  * @threshold: of the luma's first field, in levels of 8 bits
- * @staged: copied once more, as it is not in page-locked memory
+ * @staged: copied once more, as it is not in pinned memory
  */
 typedef struct {
   LwtJob jobs[GST_DENOISE_MAX_JOBS];

@@ -269,7 +269,7 @@ gst_lwt_accept_caps (GstCvisFilter *filter, GstCaps *caps)
 
 /* --- allocation -------------------------------------------------------------------- */
 
-/* Proposes page-locked memory for surfaces that a device copies. */
+/* Proposes pinned memory for surfaces that a device copies. */
 gboolean
 gst_lwt_propose_allocation (GstCvisFilter *filter, GstQuery *query)
 {

@@ -17,7 +17,7 @@ G_BEGIN_DECLS
  * @frames: frames that left
  * @missing: missing points in them
  * @outside: frames whose Sa was out of its limits
- * @staged: frames copied once more, as they were not in page-locked memory
+ * @staged: frames copied once more, as they were not in pinned memory
  * @threshold: of the last frame's denoise, metres
  * @known: components whose parameters were computed: 1 << CvisSurfacePart
  * @parameters: of the last frame, by CvisSurfacePart

@@ -447,7 +447,7 @@ gst_cuda_pbf_monitor_accept_caps (GstCvisFilter *filter, GstCaps *caps)
 /* --- queries --------------------------------------------------------------- */
 
 /* Frames pass unchanged, so that the layouts and metas that downstream supports are
- * proposed. For CUDA page-locked memory is proposed, except for formats that are
+ * proposed. For CUDA pinned memory is proposed, except for formats that are
  * converted to 8 bits first. */
 static gboolean
 gst_cuda_pbf_monitor_propose_allocation (GstCvisFilter *filter, GstQuery *query)

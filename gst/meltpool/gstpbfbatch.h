@@ -89,7 +89,7 @@ GstCvisPbfMeta *gst_pbf_batch_add_meta (GstBuffer *buffer);
 
 /* Acquires a buffer for the results from @records_pool, and one for 8-bit pictures
  * from @grey_pool, which is %NULL for frames of 8 bits. With a context the pools
- * have page-locked memory. */
+ * have pinned memory. */
 GstFlowReturn gst_pbf_batch_acquire (
     GstPbfBatch *batch, GstBufferPool *records_pool, GstBufferPool *grey_pool);
 

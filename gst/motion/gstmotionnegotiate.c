@@ -340,7 +340,7 @@ gst_motion_negotiate (GstCvisFilter *filter, GstCaps *caps)
 /* --- queries --------------------------------------------------------------- */
 
 /* Frames pass unchanged, so that the layouts and metas that downstream supports are
- * proposed. For frames that a device has to copy the memory is page-locked. */
+ * proposed. For frames that a device has to copy the memory is pinned. */
 gboolean
 gst_motion_propose_allocation (GstCvisFilter *filter, GstQuery *query)
 {

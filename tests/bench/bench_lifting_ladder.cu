@@ -19,7 +19,7 @@
  *                         barriers
  *
  * then, for lbb-improved, the block size, coefficients in global memory
- * instead of constant memory; with copies from pageable and from page-locked
+ * instead of constant memory; with copies from pageable and from pinned
  * memory, and streams that overlap them; and the library's transform. Bands
  * are compared with the plain C reference implementation.
  *

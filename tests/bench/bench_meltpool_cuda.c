@@ -4,8 +4,8 @@
  */
 /* The melt-pool engine on a CUDA device: frames a second for the whole chain
  * (96x96 frames, 40x40 ROI, window 20, network 40-164-2), results copied to
- * page-locked host memory, for frames in device memory, and for frames in
- * page-locked host memory that are copied or mapped; the time of each
+ * pinned host memory, for frames in device memory, and for frames in
+ * pinned host memory that are copied or mapped; the time of each
  * kernel; the bus limit measured in the same run. Medians over rounds.
  *
  *   bench_meltpool_cuda [device [smallest batch]] */
@@ -152,7 +152,7 @@ time_engine (Ring *ring, CvisContext *context, PbfModel *model,
   return rates[rounds / 2];
 }
 
-/* Bytes a second of plain copies between page-locked and device memory. */
+/* Bytes a second of plain copies between pinned and device memory. */
 static gdouble
 time_copy (Ring *ring, enum cudaMemcpyKind kind)
 {

@@ -5,7 +5,7 @@
 /* The optimisation steps of the paper (see cuda/meltpool/engine.h) for one
  * frame at a time on a GPU, reimplemented one by one, with the engine as the
  * last step: the effect of each step on the GPU in use. Then 1 to 64 frames
- * in parallel. 96x96 frames in page-locked memory, 40x40 ROI, window 20,
+ * in parallel. 96x96 frames in pinned memory, 40x40 ROI, window 20,
  * network 40-164-2; a frame's time runs from the frame in host memory to its
  * record in host memory. All records are compared with those of the CPU
  * backend.
@@ -226,12 +226,12 @@ const char *const rung_names[] = { "initial kernels", "pruning", "fusion",
 struct Bench {
   CvisContext *context;
   PbfModel *model;
-  BenchRing *ring; /* frames in page-locked memory */
+  BenchRing *ring; /* frames in pinned memory */
   CvisPbfResult *expected, *results;
   Settings settings;
   State *state;
-  PbfDeviceFrame *frame; /* page-locked */
-  guint *entry;          /* page-locked */
+  PbfDeviceFrame *frame; /* pinned */
+  guint *entry;          /* pinned */
   guint8 *pixels;        /* device */
   cudaStream_t stream;
 };

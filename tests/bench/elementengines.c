@@ -38,7 +38,7 @@ ns_since (guint64 begin)
   return cvis_monotonic_ns () - begin;
 }
 
-/* Pageable memory for the CPU, page-locked for CUDA. */
+/* Pageable memory for the CPU, pinned for CUDA. */
 static gpointer
 bench_alloc (const BenchInput *input, gsize size)
 {

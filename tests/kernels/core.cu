@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Page-locked memory: data comes back unchanged, by copy engine and read in
+/* Pinned memory: data comes back unchanged, by copy engine and read in
  * place. */
 #include "harness.h"
 
@@ -38,7 +38,7 @@ invert_kernel (const guint8 *in, guint8 *out, guint n)
     out[i] = (guint8) ~in[i];
 }
 
-/* a kernel reads and writes page-locked memory at the host's addresses */
+/* a kernel reads and writes pinned memory at the host's addresses */
 static void
 check_in_place (Harness *h)
 {

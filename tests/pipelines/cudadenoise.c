@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* cudadenoise in whole pipelines: frames in page-locked memory, in memory:CUDAMemory
+/* cudadenoise in whole pipelines: frames in pinned memory, in memory:CUDAMemory
  * and behind a decoder give the bits of the CPU with backend=cuda. Needs a GPU. */
 #include <gst/gst.h>
 #include "cuda/core/device.h"

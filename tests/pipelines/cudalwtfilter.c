@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* cudalwtfilter in whole pipelines: with backend=cuda and page-locked memory
+/* cudalwtfilter in whole pipelines: with backend=cuda and pinned memory
  * the components of surfaces with missing points, and of grey pictures,
  * equal the CPU's, to the bit, with their parameters. Needs a GPU. */
 #include <gst/gst.h>

@@ -117,7 +117,7 @@ make_source (const gchar *format, const gchar *memory)
       FRAMES, format, memory);
 }
 
-/* Frames in the page-locked memory of the pool that the element proposes. */
+/* Frames in the pinned memory of the pool that the element proposes. */
 static void
 test_system_memory (void)
 {

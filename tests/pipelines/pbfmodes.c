@@ -4,7 +4,7 @@
  */
 /* cudapbfmonitor on the device: mode=auto selects batch or persistent, every mode and
  * every number of parallel frames gives the records of the CPU, and frames of pbfudpsrc
- * arrive in page-locked memory. Needs a GPU. */
+ * arrive in pinned memory. Needs a GPU. */
 #include "cuda/core/device.h"
 #include "sinksums.h"
 

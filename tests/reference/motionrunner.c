@@ -14,7 +14,7 @@ struct _MotionRunner {
   const MotionClip *clip;
   MotionEngine *engine;
   guint n_blocks;
-  guint8 *frames;  /* contiguous; page-locked for CUDA */
+  guint8 *frames;  /* contiguous; pinned for CUDA */
   guint8 *results; /* of all frames: vectors, then blocks */
   MotionJob *jobs;
   gdouble *ms; /* minimum for each frame */

@@ -14,7 +14,7 @@ G_BEGIN_DECLS
 typedef struct _MotionRunner MotionRunner;
 
 /* @config: with the size of @clip, which outlives the runner. @context:
- *   (nullable): for CUDA; frames and results are then in page-locked memory */
+ *   (nullable): for CUDA; frames and results are then in pinned memory */
 MotionRunner *motion_runner_new (const MotionConfig *config,
     CvisContext *context, const MotionClip *clip, GError **error);
 void motion_runner_free (MotionRunner *runner);

@@ -8,7 +8,7 @@
  * the step, whose conjugate gradients are one kernel; its acceptance; the next
  * linearisation. For a large problem, the conjugate gradients are queued in graphs
  * of GROUP iterations. After each graph the host checks whether the device has
- * stopped, by a copy to page-locked memory. It waits nowhere else within a step. */
+ * stopped, by a copy to pinned memory. It waits nowhere else within a step. */
 #include <string.h>
 
 #include "cuda/bundle/backend.h"
@@ -31,7 +31,7 @@ struct _BundleBackend {
   const BundleProblem *problem;
   gsize peak;
   gboolean linearized; /* the column scales are computed */
-  double *results;     /* page-locked */
+  double *results;     /* pinned */
   BundlePcg *pcg;
 };
 

@@ -924,7 +924,7 @@ send_results (LwtBackend *b, Slot *s, GError **error)
   return CVIS_CUDA (cudaEventRecord (s->done, b->down), error);
 }
 
-/* Downloads components to memory that is not page-locked. */
+/* Downloads components to memory that is not pinned. */
 gboolean
 fetch_results (LwtBackend *b, const Slot *s, GError **error)
 {

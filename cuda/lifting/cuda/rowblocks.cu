@@ -378,7 +378,7 @@ compute_block (LwtOutOfCore *b, Set *s, const Pass *pass, GError **error)
   }
 }
 
-/* Downloads the rows that are page-locked (@pinned) or those that are not. */
+/* Downloads the rows that are pinned (@pinned) or those that are not. */
 gboolean
 move_rows (
     LwtOutOfCore *b, const LwtRows *rows, gboolean pinned, GError **error)

@@ -16,7 +16,7 @@ const gsize GRAIN = 256u << 10; /* bytes that a thread copies at a time */
 const guint MAX_THREADS = 4;    /* enough to copy faster than the bus */
 
 struct Piece {
-  guint8 *memory;   /* page-locked */
+  guint8 *memory;   /* pinned */
   cudaEvent_t free; /* the copy from or to the buffer is done */
 };
 

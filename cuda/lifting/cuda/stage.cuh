@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* Copies rows between host and device memory: directly if they are
- * page-locked, otherwise through a few page-locked staging buffers used in
+ * pinned, otherwise through a few pinned staging buffers used in
  * turn. */
 #pragma once
 
@@ -18,7 +18,7 @@ G_BEGIN_DECLS
  * @host, @host_stride: in host memory
  * @device, @device_stride: in device memory
  * @bytes: of a row; strides are bytes, too
- * @pinned: the host memory is page-locked
+ * @pinned: the host memory is pinned
  * @own: the padding of the device's rows may be overwritten
  */
 typedef struct {
@@ -40,11 +40,11 @@ LwtStage *lwt_stage_new (gsize bytes, GError **error);
 /* No copy may be in flight. */
 void lwt_stage_free (LwtStage *stage);
 
-/* Uploads rows, ordered on @stream. Rows that are not page-locked have been
+/* Uploads rows, ordered on @stream. Rows that are not pinned have been
  * read on return. */
 gboolean lwt_stage_up (
     LwtStage *stage, const LwtRows *rows, cudaStream_t stream, GError **error);
-/* Downloads rows. Page-locked rows are ordered on @stream; for others the
+/* Downloads rows. Pinned rows are ordered on @stream; for others the
  * call waits for @stream, and they have been written on return. */
 gboolean lwt_stage_down (
     LwtStage *stage, const LwtRows *rows, cudaStream_t stream, GError **error);

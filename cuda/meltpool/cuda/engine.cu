@@ -4,7 +4,7 @@
  */
 /* Host side of the CUDA batch backend.
  *
- * Each of `depth` slots has a stream, device memory and page-locked memory,
+ * Each of `depth` slots has a stream, device memory and pinned memory,
  * so that the upload of one batch, the kernels of another and the download
  * of a third overlap. Batches depend on each other only through the window:
  * an event makes a batch's window kernels wait for those of the batch
@@ -21,7 +21,7 @@ struct Slot {
   cudaEvent_t windowed; /* the window kernels have finished */
   cudaEvent_t done;
   guint8 *pixels;        /* device; max_batch frames */
-  guint8 *staged_pixels; /* page-locked; for frames in pageable memory */
+  guint8 *staged_pixels; /* pinned; for frames in pageable memory */
   PbfDeviceFrame *frames, *staged_frames;
   CvisPbfResult *results, *staged_results;
   guint8 *entered;
@@ -211,7 +211,7 @@ is_aligned (const guint8 *frame, guint stride)
   return ((gsize) frame & 3) == 0 && (stride & 3) == 0;
 }
 
-/* Whether the kernels can read the frames in place, in page-locked memory. */
+/* Whether the kernels can read the frames in place, in pinned memory. */
 gboolean
 can_map (const PbfBatch *batch)
 {
@@ -264,7 +264,7 @@ run_length (const PbfBackend *b, const PbfBatch *batch, guint first)
   return n;
 }
 
-/* Copies frames to the slot's page-locked memory, densely, if they are
+/* Copies frames to the slot's pinned memory, densely, if they are
  * pageable or their rows are not word-aligned. */
 void
 stage (const PbfBackend *b, Slot *s, const PbfBatch *batch)

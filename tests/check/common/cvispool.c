@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The pool of page-locked memory: consecutive buffers are adjacent in
+/* The pool of pinned memory: consecutive buffers are adjacent in
  * memory, whatever the order of their release; a place is reused only after
  * its memory is freed. */
 #include <gst/check/gstcheck.h>
