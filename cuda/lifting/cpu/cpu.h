@@ -87,7 +87,8 @@ typedef struct {
 /* A segment of a line, in pairs of samples (2k, 2k + 1): @begin to @end are
  * the output, @first to @last the input. With a periodic boundary, pairs
  * beyond the line stand for those a period away. A line that is not split
- * has even samples only. */
+ * has even samples only.
+ * @ranges: of the first @n_steps steps; the others are undefined */
 typedef struct {
   gint n;        /* samples of the line */
   gint count[2]; /* number of even and odd samples */
@@ -96,8 +97,8 @@ typedef struct {
   gint first, last;
   gint turn[2];
   guint n_steps; /* 0 where the line is not split */
+  guint rows;    /* pairs kept at once if they arrive in order */
   LwtCpuRange ranges[LWT_MAX_STEPS];
-  guint rows; /* pairs kept at once if they arrive in order */
 } LwtCpuPiece;
 
 /* A segment of a row. If the wavelet has stages, the vectors from @begin to

@@ -217,13 +217,17 @@ count_rows (
   }
 }
 
-void
-lwt_cpu_piece_init (LwtCpuPiece *piece, const LwtCpuLift *lift, gint n,
+/* All but @rows. The ranges have room for many steps: only those used are set. */
+static void
+init_segment (LwtCpuPiece *piece, const LwtCpuLift *lift, gint n,
     gboolean split, gint begin, gint end, gboolean low, gboolean high)
 {
   Span need[2], all = { 0, 0 };
 
-  *piece = (LwtCpuPiece){ .n = n, .begin = begin, .end = end };
+  memset (piece, 0, G_STRUCT_OFFSET (LwtCpuPiece, ranges));
+  piece->n = n;
+  piece->begin = begin;
+  piece->end = end;
   piece->count[0] = split ? (n + 1) / 2 : n;
   piece->count[1] = split ? n / 2 : 0;
   if (split) {
@@ -246,6 +250,13 @@ lwt_cpu_piece_init (LwtCpuPiece *piece, const LwtCpuLift *lift, gint n,
   include (&all, need[1].first, need[1].end);
   piece->first = all.first;
   piece->last = all.end;
+}
+
+void
+lwt_cpu_piece_init (LwtCpuPiece *piece, const LwtCpuLift *lift, gint n,
+    gboolean split, gint begin, gint end, gboolean low, gboolean high)
+{
+  init_segment (piece, lift, n, split, begin, end, low, high);
   count_rows (piece, lift, low, high);
 }
 
@@ -274,7 +285,7 @@ is_inside (const LwtCpuLift *lift, gint n, gint begin, gint end)
   LwtCpuPiece piece;
   gboolean inside;
 
-  lwt_cpu_piece_init (&piece, lift, n, TRUE, begin, end, TRUE, TRUE);
+  init_segment (&piece, lift, n, TRUE, begin, end, TRUE, TRUE);
   inside = !has_edges (&piece);
   lwt_cpu_piece_clear (&piece);
   return inside;
@@ -287,8 +298,9 @@ lwt_cpu_columns_init (LwtCpuColumns *columns, const LwtCpuLift *lift, gint n,
   const gint width = LWT_CPU_ALIGN;
   gint plain = begin, plain_end = begin + (end - begin) / width * width;
 
-  *columns = (LwtCpuColumns){ .plain_end = begin };
-  lwt_cpu_piece_init (&columns->all, lift, n, split, begin, end, TRUE, high);
+  columns->plain_end = begin;
+  columns->n_edges = 0;
+  init_segment (&columns->all, lift, n, split, begin, end, TRUE, high);
   if (!split || lift->stages == 0)
     return;
   if (!is_inside (lift, n, begin, begin + 1))
@@ -299,11 +311,11 @@ lwt_cpu_columns_init (LwtCpuColumns *columns, const LwtCpuLift *lift, gint n,
     return;
   columns->plain_end = plain_end;
   if (plain > begin)
-    lwt_cpu_piece_init (&columns->edges[columns->n_edges++], lift, n, TRUE,
-        begin, plain, TRUE, high);
+    init_segment (&columns->edges[columns->n_edges++], lift, n, TRUE, begin,
+        plain, TRUE, high);
   if (plain_end < end)
-    lwt_cpu_piece_init (&columns->edges[columns->n_edges++], lift, n, TRUE,
-        plain_end, end, TRUE, high);
+    init_segment (&columns->edges[columns->n_edges++], lift, n, TRUE, plain_end,
+        end, TRUE, high);
 }
 
 void

@@ -144,7 +144,7 @@ make_low (LwtCpuTransform *transform, GError **error)
   }
   for (guint i = 0; i < 2; i++)
     if (bytes[i] > 0
-        && !(transform->low[i].data = cvis_memory_new (bytes[i], TRUE, error)))
+        && !(transform->low[i].data = cvis_memory_new (bytes[i], FALSE, error)))
       return FALSE;
   return TRUE;
 }
