@@ -113,19 +113,6 @@ launch_print (gchar *launch)
 
 /* --- results --------------------------------------------------------------- */
 
-void
-element_set (
-    GstElement *pipeline, const gchar *name, const gchar *property, ...)
-{
-  GstElement *element = gst_bin_get_by_name (GST_BIN (pipeline), name);
-  va_list values;
-
-  va_start (values, property);
-  g_object_set_valist (G_OBJECT (element), property, values);
-  va_end (values);
-  gst_object_unref (element);
-}
-
 GstSample *
 element_get_sample (GstElement *pipeline, const gchar *name)
 {
@@ -623,7 +610,7 @@ wait_for_end (Running *running, GError **error)
   return failure == NULL;
 }
 
-GstElement *
+static GstElement *
 pipeline_new (const gchar *launch, GError **error)
 {
   GError *parse_error = NULL;
@@ -650,8 +637,7 @@ pipeline_run (const PipelineRun *run, GError **error)
   GstBus *bus;
   gboolean ok;
 
-  running.pipeline = run->pipeline != NULL ? gst_object_ref (run->pipeline)
-                                           : pipeline_new (run->launch, error);
+  running.pipeline = pipeline_new (run->launch, error);
   if (running.pipeline == NULL)
     return FALSE;
   bus = gst_element_get_bus (running.pipeline);
@@ -666,8 +652,7 @@ pipeline_run (const PipelineRun *run, GError **error)
   gst_element_set_state (
       running.pipeline, run->preroll ? GST_STATE_PAUSED : GST_STATE_PLAYING);
   ok = wait_for_end (&running, error);
-  gst_element_set_state (running.pipeline,
-      run->pipeline != NULL ? GST_STATE_READY : GST_STATE_NULL);
+  gst_element_set_state (running.pipeline, GST_STATE_NULL);
   gst_object_unref (running.pipeline);
   g_free (running.missing);
   return ok;

@@ -22,8 +22,6 @@ void launch_print (gchar *launch);
 /**
  * PipelineRun:
  * @launch: the pipeline in the syntax of gst-launch-1.0
- * @pipeline: (nullable): the pipeline itself, made by pipeline_new(), instead of @launch;
- *   it is READY afterwards, and can run again
  * @label: (nullable): before warnings and progress, such as the name of a file
  * @message: (nullable): called for each element message
  * @prepare: (nullable): called once before the pipeline starts
@@ -38,7 +36,6 @@ void launch_print (gchar *launch);
  */
 typedef struct {
   const gchar *launch;
-  GstElement *pipeline;
   const gchar *label;
   void (*message) (const GstStructure *structure, gpointer data);
   void (*prepare) (GstElement *pipeline, gpointer data);
@@ -53,10 +50,6 @@ typedef struct {
   gboolean quiet;
 } PipelineRun;
 
-/* Returns: %NULL with the error of gst_parse_launch(), or with the package of an element
- * that is not installed */
-GstElement *pipeline_new (const gchar *launch, GError **error);
-
 /* Runs to the end of the stream, or to the first buffers. Any thread. Warnings of elements go to standard
  * error unless @quiet.
  * Returns: FALSE with the text of the first error, or G_IO_ERROR_CANCELLED after
@@ -67,10 +60,6 @@ gboolean pipeline_run (const PipelineRun *run, GError **error);
  * Ctrl-C, the process ends. */
 void interrupt_install (void);
 gboolean interrupted (void);
-
-/* Sets properties of the element @name; NULL-terminated pairs of name and value. */
-void element_set (GstElement *pipeline, const gchar *name,
-    const gchar *property, ...) G_GNUC_NULL_TERMINATED;
 
 /* For finish(): the last sample of the sink @name (nullable), its bytes as text
  * (nullable), and the nick of an enumeration. */

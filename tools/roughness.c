@@ -3,12 +3,11 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* `cudavision roughness`: areal parameters of measured surfaces, their components as
- * files, a report. One pipeline for each file; several files run side by side. */
+ * files, a report. Many files run through one pipeline for each processor. */
 #include "config.h"
 
 #include <gio/gio.h>
 #include <gst/cudavision/gstsurfacemeta.h>
-#include <malloc.h>
 #include <math.h>
 #include <string.h>
 
@@ -416,6 +415,8 @@ append_filter (GString *launch, const Surface *surface)
     launch_set (launch, "backend", common->backend);
   if (common->device >= 0)
     launch_set_int (launch, "cuda-device-id", common->device);
+  if (settings->many && !common->show)
+    launch_set_int (launch, "message-interval", 1);
   if (settings->many || common->threads > 0)
     launch_set_int (launch, "threads", settings->many ? 1 : common->threads);
 }
@@ -521,128 +522,275 @@ close_outputs (Surface *surface, gboolean ok, GError **error)
   return ok;
 }
 
-/* Of many files each thread has one pipeline, which costs as much to make as to measure a
- * small surface. */
-static void
-unref_pipeline (gpointer pipeline)
-{
-  gst_element_set_state (pipeline, GST_STATE_NULL);
-  gst_object_unref (pipeline);
-}
-
-static GPrivate kept_pipeline = G_PRIVATE_INIT (unref_pipeline);
-
-/* The pipeline of this thread, with the settings of @surface */
-static GstElement *
-get_kept_pipeline (const Surface *surface, GError **error)
-{
-  GstElement *pipeline = g_private_get (&kept_pipeline);
-  gchar *launch;
-
-  if (pipeline != NULL) {
-    element_set (pipeline, "source", "location", surface->name, NULL);
-    element_set (pipeline, "filter", "lambda-c", surface->lambda_c, NULL);
-    element_set (pipeline, "table", "label", surface->name, NULL);
-    return pipeline;
-  }
-  launch = make_roughness_launch (surface, "fakesink name=rows", TRUE, TRUE);
-  pipeline = pipeline_new (launch, error);
-  g_free (launch);
-  if (pipeline != NULL)
-    g_private_set (&kept_pipeline, gst_object_ref_sink (pipeline));
-  return pipeline;
-}
-
 static gboolean
 run_pipeline (Surface *surface, GError **error)
 {
   const CommonOptions *common = surface->settings->common;
-  PipelineRun run = { .label = surface->name,
+  gchar *launch =
+      make_roughness_launch (surface, "fakesink name=rows", TRUE, TRUE);
+  PipelineRun run = { .launch = launch,
+    .label = surface->name,
     .message = take_message,
     .finish = take_roughness_results,
     .data = surface,
     .progress = !surface->settings->many && !common->quiet,
     .quiet = common->quiet };
-  gchar *launch;
-  gboolean ok;
+  gboolean ok = pipeline_run (&run, error);
 
-  if (surface->settings->many && common->report == NULL) {
-    run.pipeline = get_kept_pipeline (surface, error);
-    return run.pipeline != NULL && pipeline_run (&run, error);
-  }
-  run.launch = launch =
-      make_roughness_launch (surface, "fakesink name=rows", TRUE, TRUE);
-  ok = pipeline_run (&run, error);
   g_free (launch);
   return ok;
 }
 
-/* Measures one file. Runs in a thread of the pool. */
+static gboolean
+prepare_surface (Surface *surface)
+{
+  if (!interrupted ())
+    return input_check (surface->name, INPUT_SURFACE, &surface->error)
+           && prepare_cutoffs (surface, &surface->error);
+  g_set_error_literal (
+      &surface->error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "interrupted");
+  return FALSE;
+}
+
 static void
 measure_surface (Surface *surface)
 {
-  gboolean ok;
+  gboolean ok = open_roughness_outputs (surface, &surface->error)
+                && run_pipeline (surface, &surface->error);
 
-  if (interrupted ()) {
-    g_set_error_literal (
-        &surface->error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "interrupted");
-    return;
-  }
-  if (!input_check (surface->name, INPUT_SURFACE, &surface->error)
-      || !prepare_cutoffs (surface, &surface->error))
-    return;
-  ok = open_roughness_outputs (surface, &surface->error)
-       && run_pipeline (surface, &surface->error);
   close_outputs (surface, ok, ok ? &surface->error : NULL);
 }
+
+/* --- many surfaces --------------------------------------------------------- */
 
 typedef struct {
   GMutex lock;
   guint done, all;
+  gboolean quiet;
   Progress progress;
 } Count;
 
-/* Many files: the bar counts them. */
+/* The bar counts files. Any thread */
 static void
-count_surface (gpointer data, gpointer user_data)
+count_surface (Count *count)
 {
-  Surface *surface = data;
-  Count *count = user_data;
-
-  measure_surface (surface);
   g_mutex_lock (&count->lock);
   count->done++;
-  if (!surface->settings->common->quiet && progress_is_due (&count->progress))
+  if (!count->quiet && progress_is_due (&count->progress))
     progress_show (
         &count->progress, (gdouble) count->done / count->all, count->done);
   g_mutex_unlock (&count->lock);
 }
 
-/* @threads: 0: two for each processor, as a thread also waits for files and messages */
+/**
+ * Stream: files of one cut-off that one pipeline reads one after the other, as it takes
+ * as long to start a pipeline as to measure a small surface
+ * @filter: (nullable): the last message cudalwtfilter-filter
+ * @head: (nullable): the row of names
+ */
+typedef struct {
+  Surface **surfaces;
+  guint n;
+  Count *count;
+  GstStructure *filter;
+  gchar *head;
+} Stream;
+
+/* Buffers and messages have the time of their surface: surfacesrc gives a second to
+ * each. */
+static Surface *
+get_surface_at (const Stream *stream, GstClockTime pts)
+{
+  return stream->surfaces[MIN (pts / GST_SECOND, stream->n - 1)];
+}
+
+static void
+take_stream_message (const GstStructure *s, gpointer data)
+{
+  Stream *stream = data;
+  Surface *surface;
+
+  if (gst_structure_has_name (s, "cudalwtfilter-filter")) {
+    g_clear_pointer (&stream->filter, gst_structure_free);
+    stream->filter = gst_structure_copy (s);
+  } else if (gst_structure_has_name (s, "cudalwtfilter-parameters")) {
+    surface = get_surface_at (stream, structure_get_count (s, "pts"));
+    take_parameters (surface, s);
+    g_clear_pointer (&surface->filter, gst_structure_free);
+    if (stream->filter != NULL)
+      surface->filter = gst_structure_copy (stream->filter);
+  }
+}
+
+static GstPadProbeReturn
+label_row (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  GstElement *table = gst_pad_get_parent_element (pad);
+
+  g_object_set (table, "label",
+      get_surface_at (data, GST_BUFFER_PTS (info->data))->name, NULL);
+  gst_object_unref (table);
+  return GST_PAD_PROBE_OK;
+}
+
+/* The first row of the stream has the row of names before it, as each of a surface
+ * has. */
+static void
+take_row (GstElement *sink, GstBuffer *buffer, GstPad *pad, gpointer user_data)
+{
+  Stream *stream = user_data;
+  Surface *surface = get_surface_at (stream, GST_BUFFER_PTS (buffer));
+  gsize size = gst_buffer_get_size (buffer);
+  gchar *text = g_malloc0 (size + 1);
+
+  gst_buffer_extract (buffer, 0, text, size);
+  if (stream->head == NULL) {
+    stream->head = g_strndup (text, strcspn (text, "\n") + 1);
+    surface->rows = text;
+  } else {
+    surface->rows = g_strconcat (stream->head, text, NULL);
+    g_free (text);
+  }
+  count_surface (stream->count);
+}
+
+static void
+prepare_stream (GstElement *pipeline, gpointer data)
+{
+  const Stream *stream = data;
+  GstElement *table = gst_bin_get_by_name (GST_BIN (pipeline), "table");
+  GstElement *rows = gst_bin_get_by_name (GST_BIN (pipeline), "rows");
+  GstElement *source = gst_bin_get_by_name (GST_BIN (pipeline), "source");
+  GstPad *pad = gst_element_get_static_pad (table, "sink");
+  GValue names = G_VALUE_INIT, name = G_VALUE_INIT;
+
+  g_value_init (&names, GST_TYPE_ARRAY);
+  g_value_init (&name, G_TYPE_STRING);
+  for (guint i = 0; i < stream->n; i++) {
+    g_value_set_string (&name, stream->surfaces[i]->name);
+    gst_value_array_append_value (&names, &name);
+  }
+  g_object_set_property (G_OBJECT (source), "locations", &names);
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, label_row, data, NULL);
+  g_object_set (rows, "signal-handoffs", TRUE, NULL);
+  g_signal_connect (rows, "handoff", G_CALLBACK (take_row), data);
+  g_value_unset (&name);
+  g_value_unset (&names);
+  gst_object_unref (pad);
+  gst_object_unref (source);
+  gst_object_unref (rows);
+  gst_object_unref (table);
+}
+
+static void
+take_backend (GstElement *pipeline, gpointer data)
+{
+  const Stream *stream = data;
+
+  for (guint i = 0; i < stream->n; i++)
+    stream->surfaces[i]->backend =
+        element_get_nick (pipeline, "filter", "active-backend");
+}
+
+/* An error, of which file ever, leaves surfaces without a row. */
+static void
+measure_stream (Surface **surfaces, guint n, Count *count)
+{
+  Stream stream = { surfaces, n, count };
+  gchar *launch =
+      make_roughness_launch (surfaces[0], "fakesink name=rows", TRUE, TRUE);
+  PipelineRun run = { .launch = launch,
+    .message = take_stream_message,
+    .prepare = prepare_stream,
+    .finish = take_backend,
+    .data = &stream,
+    .quiet = count->quiet };
+
+  pipeline_run (&run, NULL);
+  g_clear_pointer (&stream.filter, gst_structure_free);
+  g_free (stream.head);
+  g_free (launch);
+}
+
+/**
+ * Batch: consecutive files
+ */
+typedef struct {
+  Surface **surfaces;
+  guint n;
+} Batch;
+
+/* Those from @from on that one pipeline can read; the others have another cut-off or an
+ * error. */
+static guint
+count_alike (const Batch *batch, guint from)
+{
+  const Surface *first = batch->surfaces[from];
+  guint n = 0;
+
+  while (from + n < batch->n && batch->surfaces[from + n]->error == NULL
+         && batch->surfaces[from + n]->lambda_c == first->lambda_c)
+    n++;
+  return n;
+}
+
+/* In a thread of the pool. A surface that its stream left out, because of an error, is
+ * measured on its own, so that the error is found with its file. */
+static void
+measure_batch (gpointer data, gpointer user_data)
+{
+  const Batch *batch = data;
+  Count *count = user_data;
+  guint n;
+
+  for (guint i = 0; i < batch->n; i++)
+    prepare_surface (batch->surfaces[i]);
+  for (guint i = 0; i < batch->n; i += MAX (n, 1)) {
+    n = count_alike (batch, i);
+    if (n > 1 && batch->surfaces[i]->settings->common->report == NULL)
+      measure_stream (batch->surfaces + i, n, count);
+  }
+  for (guint i = 0; i < batch->n; i++) {
+    Surface *surface = batch->surfaces[i];
+
+    if (surface->rows != NULL && surface->known != 0)
+      continue;
+    if (surface->error == NULL && prepare_surface (surface))
+      measure_surface (surface);
+    count_surface (count);
+  }
+}
+
+#define MAX_BATCH 32
+
+/* @threads: 0: one for each processor */
 static void
 measure_surfaces (GPtrArray *surfaces, gint threads)
 {
-  Count count = { .all = surfaces->len };
+  const guint n = surfaces->len;
+  const guint workers = threads > 0 ? (guint) threads : g_get_num_processors ();
+  const guint size = CLAMP (n / workers / 2, 1, MAX_BATCH);
+  Count count = { .all = n };
   GThreadPool *pool;
+  Batch *batches;
 
-  if (surfaces->len == 1) {
-    measure_surface (surfaces->pdata[0]);
+  if (n == 1) {
+    if (prepare_surface (surfaces->pdata[0]))
+      measure_surface (surfaces->pdata[0]);
     return;
   }
-#ifdef M_TRIM_THRESHOLD
-  /* the next surface takes the memory of the last one, so that it is not cleared again */
-  mallopt (M_ARENA_MAX, 1);
-  mallopt (M_MMAP_THRESHOLD, 1 << 27);
-  mallopt (M_TRIM_THRESHOLD, 1 << 29);
-#endif
+  count.quiet = ((Surface *) surfaces->pdata[0])->settings->common->quiet;
   g_mutex_init (&count.lock);
   progress_start (&count.progress, NULL, "files");
-  /* exclusive threads end with the pool, and so do their pipelines */
-  pool = g_thread_pool_new (count_surface, &count,
-      threads > 0 ? threads : 2 * (gint) g_get_num_processors (), TRUE, NULL);
-  for (guint i = 0; i < surfaces->len; i++)
-    g_thread_pool_push (pool, surfaces->pdata[i], NULL);
+  batches = g_new (Batch, (n + size - 1) / size);
+  pool = g_thread_pool_new (measure_batch, &count, workers, TRUE, NULL);
+  for (guint i = 0; i * size < n; i++) {
+    batches[i].surfaces = (Surface **) surfaces->pdata + i * size;
+    batches[i].n = MIN (size, n - i * size);
+    g_thread_pool_push (pool, &batches[i], NULL);
+  }
   g_thread_pool_free (pool, FALSE, TRUE);
+  g_free (batches);
   progress_clear (&count.progress);
   g_mutex_clear (&count.lock);
 }

@@ -50,11 +50,11 @@ struct _GstSurfaceParamEnc {
   Settings settings; /* guarded by the object lock */
 
   /* of the streaming thread */
-  Settings active; /* label is interned */
+  Settings active; /* label: of the last surface, interned */
   gboolean negotiated;
   gboolean header_written;
-  guint64 frames; /* surfaces since the start */
-  guint64 rows;
+  guint64 frames;    /* with this label */
+  guint64 all, rows; /* since the start */
 };
 
 static GstStaticPadTemplate sink_template =
@@ -82,7 +82,7 @@ static const GstCvisSetting settings_table[] = {
   { "header", "Begin a table with a row of names", GST_CVIS_SETTING_BOOLEAN,
       FIELD (header) },
   { "label", "First field of each row, such as the name of the measured file",
-      GST_CVIS_SETTING_STRING, FIELD (label) },
+      GST_CVIS_SETTING_STRING, FIELD (label), TRUE },
 };
 
 static const Settings default_settings = { FORMAT_CSV, TRUE, NULL };
@@ -255,8 +255,6 @@ wrap_text (GString *text)
 static gboolean
 negotiate_text (GstSurfaceParamEnc *self)
 {
-  const gchar *label =
-      gst_cvis_settings_get_string (self, &self->settings.label);
   GstCaps *caps;
 
   if (self->negotiated)
@@ -264,7 +262,7 @@ negotiate_text (GstSurfaceParamEnc *self)
   GST_OBJECT_LOCK (self);
   self->active = self->settings;
   GST_OBJECT_UNLOCK (self);
-  self->active.label = (gchar *) (label != NULL ? label : "");
+  self->active.label = NULL;
   caps = gst_caps_new_empty_simple (
       self->active.format == FORMAT_CSV ? "text/csv" : "application/x-ndjson");
   self->negotiated =
@@ -272,6 +270,20 @@ negotiate_text (GstSurfaceParamEnc *self)
   GST_DEBUG_OBJECT (self, "output caps %" GST_PTR_FORMAT, caps);
   gst_caps_unref (caps);
   return self->negotiated;
+}
+
+/* A new label begins another series of frames. */
+static void
+update_label (GstSurfaceParamEnc *self)
+{
+  const gchar *label =
+      gst_cvis_settings_get_string (self, &self->settings.label);
+
+  if (label == NULL)
+    label = "";
+  if (label != self->active.label)
+    self->frames = 0;
+  self->active.label = (gchar *) label;
 }
 
 static GstFlowReturn
@@ -283,6 +295,7 @@ gst_surface_param_enc_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
   GstMeta *meta;
   GstBuffer *out;
 
+  update_label (self);
   append_header (self, text);
   while ((meta = gst_buffer_iterate_meta_filtered (
               buffer, &state, GST_CVIS_SURFACE_META_API_TYPE)))
@@ -290,8 +303,9 @@ gst_surface_param_enc_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
       append_row (self, text, (GstCvisSurfaceMeta *) meta);
   GST_LOG_OBJECT (self,
       "surface %" G_GUINT64_FORMAT ", %" G_GUINT64_FORMAT " rows so far",
-      self->frames, self->rows);
+      self->all, self->rows);
   self->frames++;
+  self->all++;
   out = wrap_text (text);
   gst_buffer_copy_into (
       out, buffer, GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS, 0, -1);
@@ -305,12 +319,12 @@ finish_table (GstSurfaceParamEnc *self)
 {
   GString *text;
 
-  if (self->frames > 0 && self->rows == 0)
+  if (self->all > 0 && self->rows == 0)
     GST_ELEMENT_WARNING (self, STREAM, FAILED,
         ("No parameters in %" G_GUINT64_FORMAT
          " surfaces. Put cudalwtfilter with parameters=true before "
          "surfaceparamenc.",
-            self->frames),
+            self->all),
         (NULL));
   if (!self->negotiated || self->header_written)
     return;
@@ -366,8 +380,7 @@ gst_surface_param_enc_change_state (
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
     self->negotiated = FALSE;
     self->header_written = FALSE;
-    self->frames = 0;
-    self->rows = 0;
+    self->all = self->rows = 0;
   }
   return ret;
 }

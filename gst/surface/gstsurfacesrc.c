@@ -7,8 +7,8 @@
  * @title: surfacesrc
  * @short_description: reads measured surfaces from files
  *
- * Reads a surface, or a series of numbered files, in formats of instruments: X3P,
- * SDF, Digital Surf SUR, GSF, TIFF of floats, NPY, NPZ, Alicona AL3D, BCRF, Sensofar
+ * Reads a surface, a series of numbered files or a list of files, in formats of
+ * instruments: X3P, SDF, Digital Surf SUR, GSF, TIFF of floats, NPY, NPZ, Alicona AL3D, BCRF, Sensofar
  * PLU, WYKO OPD, Zygo MetroPro and text. With an offset of millimetres float32 has
  * no digits left for nanometres: if downstream keeps #GstCvisSurfaceMeta, the mean
  * height is subtracted from the samples and is in the meta.
@@ -46,11 +46,13 @@ struct _GstSurfaceSrc {
 
   /* properties, guarded by the object lock */
   Settings settings;
+  gchar **locations; /* (nullable) */
   GstSurfaceReading reading;
   gint fps_n, fps_d;
 
   /* since start; the counts are read by queries */
   gchar *location;
+  gchar **list;       /* (nullable): instead of location */
   guint first, count; /* files */
   gboolean loop;
   gint rate_n, rate_d;
@@ -88,6 +90,7 @@ enum {
   PROP_SETTINGS,
   PROP_READING = PROP_SETTINGS + G_N_ELEMENTS (settings_table),
   PROP_FRAMERATE = PROP_READING + GST_SURFACE_N_READING,
+  PROP_LOCATIONS,
 };
 
 static GstStaticPadTemplate src_template =
@@ -134,8 +137,15 @@ post_file_error (GstSurfaceSrc *self, const gchar *name, GError *error)
   g_error_free (error);
 }
 
-/* Counts the files from the first number on, up to the first gap if stop-index is
- * -1. */
+/* The name of the file @index, counted from 0; free with g_free() */
+static gchar *
+get_file_name (GstSurfaceSrc *self, guint index)
+{
+  return self->list != NULL
+             ? g_strdup (self->list[index])
+             : gst_surface_location_at (self->location, self->first + index);
+}
+
 /* Number of a file of the pattern @location, which @name is; -1: it is none */
 static gint64
 number_of_name (const gchar *location, const gchar *name)
@@ -189,6 +199,8 @@ warn_of_gap (GstSurfaceSrc *self, guint end)
   g_free (missing);
 }
 
+/* Counts the files from the first number on, up to the first gap if stop-index is
+ * -1. */
 static guint
 count_files (const gchar *location, const Settings *settings)
 {
@@ -313,8 +325,7 @@ repeat_buffer (GstSurfaceSrc *self, const GstSurfaceReading *reading,
 static GstFlowReturn
 read_frame (GstSurfaceSrc *self, gint64 frame, GstBuffer **buffer)
 {
-  gchar *name = gst_surface_location_at (
-      self->location, self->first + (guint) (frame % self->count));
+  gchar *name = get_file_name (self, (guint) (frame % self->count));
   GstFlowReturn ret = GST_FLOW_OK;
   struct stat file = { 0 };
   GstSurfaceReading reading;
@@ -438,6 +449,14 @@ gst_surface_src_query (GstBaseSrc *base, GstQuery *query)
   return GST_BASE_SRC_CLASS (parent_class)->query (base, query);
 }
 
+static void
+clear_files (GstSurfaceSrc *self)
+{
+  g_clear_pointer (&self->location, g_free);
+  g_clear_pointer (&self->list, g_strfreev);
+  self->count = 0;
+}
+
 /* Copies and checks the properties at the start. */
 static gboolean
 take_settings (GstSurfaceSrc *self, Settings *settings)
@@ -445,16 +464,19 @@ take_settings (GstSurfaceSrc *self, Settings *settings)
   GST_OBJECT_LOCK (self);
   *settings = self->settings;
   settings->location = g_strdup (settings->location);
+  self->list = g_strdupv (self->locations);
   self->rate_n = self->fps_n;
   self->rate_d = self->fps_d;
   GST_OBJECT_UNLOCK (self);
   self->location = settings->location;
   self->first = settings->start_index;
   self->loop = settings->loop;
+  if (self->list != NULL)
+    return TRUE;
   if (*settings->location == 0) {
     GST_ELEMENT_ERROR (self, RESOURCE, NOT_FOUND,
         ("Invalid settings: location names no file. Set a file name or a "
-         "pattern with %%d."),
+         "pattern with %%d, or a list of files with locations."),
         (NULL));
     return FALSE;
   }
@@ -474,7 +496,7 @@ take_settings (GstSurfaceSrc *self, Settings *settings)
 static gboolean
 check_first_file (GstSurfaceSrc *self)
 {
-  gchar *name = gst_surface_location_at (self->location, self->first);
+  gchar *name = get_file_name (self, 0);
   gint number = 0;
 
   if (g_access (name, R_OK) != 0)
@@ -489,49 +511,61 @@ check_first_file (GstSurfaceSrc *self)
   return number == 0;
 }
 
+/* Counts the files of location, and takes the path of an URI. */
 static gboolean
-gst_surface_src_start (GstBaseSrc *base)
+find_files (GstSurfaceSrc *self, const Settings *settings)
 {
-  GstSurfaceSrc *self = GST_SURFACE_SRC (base);
   GError *error = NULL;
-  Settings settings;
   gboolean pattern;
-  gchar *path;
+  gchar *path = gst_surface_location_parse (self->location, &pattern, &error);
 
-  self->frame = 0;
-  self->discont = TRUE;
-  self->info = (GstCvisSurfaceInfo){ 0 };
-  if (!take_settings (self, &settings))
-    goto failed;
-  path = gst_surface_location_parse (self->location, &pattern, &error);
   if (path == NULL) {
     GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
         ("Invalid settings: %s. Check the property location.", error->message),
         (NULL));
     g_error_free (error);
-    goto failed;
+    return FALSE;
   }
   g_free (self->location);
   self->location = path;
-  self->count = pattern ? count_files (self->location, &settings) : 1;
+  self->count = pattern ? count_files (self->location, settings) : 1;
   if (self->count == 0) {
     GST_ELEMENT_ERROR (self, RESOURCE, NOT_FOUND,
         ("Cannot open \"%s\": there is no file with the number %u. Check "
          "start-index.",
             self->location, self->first),
         (NULL));
-    goto failed;
+    return FALSE;
   }
   if (!check_first_file (self))
-    goto failed;
-  if (pattern && settings.stop_index < 0)
+    return FALSE;
+  if (pattern && settings->stop_index < 0)
     warn_of_gap (self, self->first + self->count);
-  gst_surface_buffers_start (&self->buffers);
   return TRUE;
+}
 
-failed:
-  g_clear_pointer (&self->location, g_free);
-  return FALSE;
+static gboolean
+gst_surface_src_start (GstBaseSrc *base)
+{
+  GstSurfaceSrc *self = GST_SURFACE_SRC (base);
+  gboolean ok;
+  Settings settings;
+
+  self->frame = 0;
+  self->discont = TRUE;
+  self->info = (GstCvisSurfaceInfo){ 0 };
+  ok = take_settings (self, &settings);
+  if (ok && self->list != NULL) {
+    self->count = g_strv_length (self->list);
+    ok = check_first_file (self);
+  } else if (ok) {
+    ok = find_files (self, &settings);
+  }
+  if (ok)
+    gst_surface_buffers_start (&self->buffers);
+  else
+    clear_files (self);
+  return ok;
 }
 
 static gboolean
@@ -541,12 +575,40 @@ gst_surface_src_stop (GstBaseSrc *base)
 
   gst_clear_buffer (&self->last);
   gst_surface_buffers_stop (&self->buffers);
-  g_clear_pointer (&self->location, g_free);
-  self->count = 0;
+  clear_files (self);
   return TRUE;
 }
 
 /* --- object ----------------------------------------------------------------------- */
+
+/* The strings of the array @value; NULL if it has none */
+static gchar **
+get_strings (const GValue *value)
+{
+  const guint n = gst_value_array_get_size (value);
+  gchar **strings = n > 0 ? g_new0 (gchar *, n + 1) : NULL;
+
+  for (guint i = 0; i < n; i++) {
+    const gchar *string =
+        g_value_get_string (gst_value_array_get_value (value, i));
+
+    strings[i] = g_strdup (string != NULL ? string : "");
+  }
+  return strings;
+}
+
+static void
+set_strings (GValue *value, gchar *const *strings)
+{
+  GValue string = G_VALUE_INIT;
+
+  g_value_init (&string, G_TYPE_STRING);
+  for (; strings != NULL && *strings != NULL; strings++) {
+    g_value_set_string (&string, *strings);
+    gst_value_array_append_value (value, &string);
+  }
+  g_value_unset (&string);
+}
 
 /* The struct that the property @id is a field of, and which */
 static const GstCvisSetting *
@@ -572,6 +634,9 @@ gst_surface_src_set_property (
   GST_OBJECT_LOCK (self);
   if (setting != NULL) {
     gst_cvis_setting_set (setting, values, value);
+  } else if (id == PROP_LOCATIONS) {
+    g_strfreev (self->locations);
+    self->locations = get_strings (value);
   } else {
     self->fps_n = gst_value_get_fraction_numerator (value);
     self->fps_d = gst_value_get_fraction_denominator (value);
@@ -590,6 +655,8 @@ gst_surface_src_get_property (
   GST_OBJECT_LOCK (self);
   if (setting != NULL)
     gst_cvis_setting_get (setting, values, value);
+  else if (id == PROP_LOCATIONS)
+    set_strings (value, self->locations);
   else
     gst_value_set_fraction (value, self->fps_n, self->fps_d);
   GST_OBJECT_UNLOCK (self);
@@ -599,6 +666,7 @@ static void
 gst_surface_src_finalize (GObject *object)
 {
   g_free (GST_SURFACE_SRC (object)->settings.location);
+  g_strfreev (GST_SURFACE_SRC (object)->locations);
   G_OBJECT_CLASS (parent_class)->finalize (object);
 }
 
@@ -623,6 +691,13 @@ gst_surface_src_class_init (GstSurfaceSrcClass *klass)
       gst_param_spec_fraction ("framerate", "framerate",
           "Surfaces per second; 0/1: without timestamps", 0, 1, G_MAXINT, 1, 1,
           1,
+          G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
+              | GST_PARAM_MUTABLE_READY));
+  g_object_class_install_property (object_class, PROP_LOCATIONS,
+      gst_param_spec_array ("locations", "locations",
+          "Files to be read one after the other, instead of location",
+          g_param_spec_string ("file", "file", "File", NULL,
+              G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS),
           G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
               | GST_PARAM_MUTABLE_READY));
 

@@ -100,6 +100,30 @@ GST_START_TEST (test_jsonl)
 }
 GST_END_TEST;
 
+/* Another label begins another series, at any time. */
+GST_START_TEST (test_labels)
+{
+  static const struct {
+    const gchar *label, *begin;
+  } rows[] = { { "a", "a,0,rough" }, { "a", "a,1,rough" }, { "b", "b,0,rough" },
+    { "a", "a,0,rough" } };
+  GstHarness *h = open_encoder ("header=false");
+  GstElement *encoder = gst_harness_find_element (h, "surfaceparamenc");
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    gchar *text;
+
+    g_object_set (encoder, "label", rows[i].label, NULL);
+    gst_harness_push (h, make_surface (2, 1e-6));
+    text = pull_text (h);
+    fail_unless (g_str_has_prefix (text, rows[i].begin), "%s", text);
+    g_free (text);
+  }
+  gst_object_unref (encoder);
+  gst_harness_teardown (h);
+}
+GST_END_TEST;
+
 /* A header row once, also without a surface */
 GST_START_TEST (test_header)
 {
@@ -152,6 +176,7 @@ surfaceparamenc_suite (void)
   suite_add_tcase (s, tc);
   tcase_add_test (tc, test_csv);
   tcase_add_test (tc, test_jsonl);
+  tcase_add_test (tc, test_labels);
   tcase_add_test (tc, test_header);
   tcase_add_test (tc, test_without_parameters);
   return s;

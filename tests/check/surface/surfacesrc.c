@@ -194,6 +194,46 @@ GST_START_TEST (test_loop)
 }
 GST_END_TEST;
 
+/* A list of files, in its order, whatever location says */
+GST_START_TEST (test_locations)
+{
+  static const guint order[] = { 2, 0, 2 };
+  gchar *folder = temp_folder_new (), *text;
+  GstElement *source;
+  GstBuffer *buffer;
+  GstHarness *h;
+
+  surface_temp_write (folder, "a0.gsf", 3, 2, 0);
+  surface_temp_write (folder, "a2.gsf", 4, 2, 2);
+  text = g_strdup_printf (
+      "locations=<%s/a2.gsf,%s/a0.gsf,%s/a2.gsf>", folder, folder, folder);
+  h = open_source (folder, "none.gsf", text);
+  g_free (text);
+  for (guint i = 0; i < G_N_ELEMENTS (order); i++) {
+    buffer = gst_harness_pull (h);
+    assert_info (h, order[i] == 0 ? 3 : 4, 2, GST_CVIS_SURFACE_TYPE_FLOAT32);
+    assert_heights (buffer, order[i], 5e-9);
+    fail_unless_equals_uint64 (GST_BUFFER_PTS (buffer), i * GST_SECOND);
+    gst_buffer_unref (buffer);
+  }
+  source = gst_harness_find_element (h, "surfacesrc");
+  g_object_get (source, "location", &text, NULL);
+  fail_unless (g_str_has_suffix (text, "none.gsf"));
+  g_free (text);
+  {
+    GValue names = G_VALUE_INIT;
+
+    g_value_init (&names, GST_TYPE_ARRAY);
+    g_object_get_property (G_OBJECT (source), "locations", &names);
+    fail_unless_equals_int (gst_value_array_get_size (&names), 3);
+    g_value_unset (&names);
+  }
+  gst_object_unref (source);
+  gst_harness_teardown (h);
+  temp_folder_free (folder);
+}
+GST_END_TEST;
+
 /* Whoever writes to a surface gets memory of his own. */
 static void
 clear_samples (GstBuffer **buffer)
@@ -576,6 +616,10 @@ GST_START_TEST (test_errors)
   static const gchar *const cases[][2] = {
     { "surfacesrc ! fakesink", "location names no file" },
     { "surfacesrc location=%s/none.x3p ! fakesink", "none.x3p\"" },
+    { "surfacesrc location=%s/a0.npy locations=<none.x3p> ! fakesink",
+        "Cannot open \"none.x3p\"" },
+    { "surfacesrc location=%s/a0.npy locations=<\"\"> ! fakesink",
+        "Cannot open \"\"" },
     { "surfacesrc location=%s ! fakesink", "\": Is a directory" },
     { "surfacesrc location=%s/pipe ! fakesink", "Not a regular file" },
     { "surfacesrc location=/dev/zero ! fakesink", "Not a regular file" },
@@ -974,6 +1018,7 @@ surfacesrc_suite (void)
   tcase_add_test (tc, test_precision);
   tcase_add_test (tc, test_series);
   tcase_add_test (tc, test_loop);
+  tcase_add_test (tc, test_locations);
   tcase_add_test (tc, test_loop_of_one);
   tcase_add_test (tc, test_seek);
   tcase_add_test (tc, test_guessed_unit_warns_once);
