@@ -205,6 +205,19 @@ check_lengths (const GstLwtSurface *surface, const GstLwtSettings *settings,
       name);
 }
 
+/* Frames of video are not surfaces: their noise goes in cudadenoise. */
+static gboolean
+check_denoised (const GstLwtSurface *surface, const GstLwtLayout *layout,
+    const GstLwtSettings *settings, GError **error)
+{
+  if (settings->operation != LWT_OPERATION_DENOISE || !layout->video
+      || surface->dx > 0.0)
+    return TRUE;
+  return cvis_refuse (error,
+      "operation=denoise takes surfaces, and grey video without a spacing is "
+      "none: use cudadenoise, or set dx");
+}
+
 /* --- bands -------------------------------------------------------------------- */
 
 static gboolean
@@ -321,7 +334,8 @@ gst_lwt_surface_init (GstLwtSurface *surface, const GstLwtLayout *layout,
   surface->masked = meta != NULL && meta->mask != NULL
                     && !gst_lwt_settings_is_plain (settings);
   describe_heights (surface, layout, meta, settings);
-  if (!check_lengths (surface, settings, error))
+  if (!check_lengths (surface, settings, error)
+      || !check_denoised (surface, layout, settings, error))
     return FALSE;
   describe_levels (surface, settings, 0);
   describe_levels (surface, settings, 1);

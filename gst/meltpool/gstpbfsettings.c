@@ -182,11 +182,6 @@ static const GstCvisSetting settings_table[] = {
   UINT ("parallel-frames",
       "Frames that the kernel of mode=persistent computes at once",
       CONFIG (parallel_frames), 1, 64),
-  UINT ("idle-sleep",
-      "Sleep of an idle kernel of mode=persistent between two polls for "
-      "frames, "
-      "nanoseconds",
-      CONFIG (idle_sleep_ns), 0, 1000000),
   UINT ("spin-time",
       "Time for which the element polls for results of mode=persistent before "
       "it sleeps between polls, microseconds",

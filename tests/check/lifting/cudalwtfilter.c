@@ -1990,6 +1990,7 @@ static const struct {
   { "output=measured", KIND_F32, "measured" },
   { "operation=forward output=form", KIND_F32, "form" },
   { "operation=inverse output=bands", KIND_F32, "bands" },
+  { "operation=denoise", KIND_GREY8, "use cudadenoise, or set dx" },
   { "operation=denoise output=waviness", KIND_F32, "waviness" },
   { "operation=denoise levels=0", KIND_F32, "levels" },
   { "reversible=true", KIND_I32, "integers" },
