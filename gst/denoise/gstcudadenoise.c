@@ -26,13 +26,12 @@
 #include "cuda/core/histogram.h"
 #include "cuda/lifting/plan.h"
 #include "gst/common/gstcvispool.h"
-#include "gst/common/gstcvisquery.h"
+#include "gst/common/gstcvisvideo.h"
 #include "gstdenoisevideo.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_cuda_denoise_debug);
 #define GST_CAT_DEFAULT gst_cuda_denoise_debug
 
-#define MAX_SIDE 16384
 #define MAX_FRAMES 8 /* in flight */
 
 /**
@@ -69,6 +68,14 @@ struct _GstCudaDenoise {
 
   /* --- under the filter's stats lock --- */
   GstDenoiseStats stats;
+};
+
+#define COLOUR "NV12, I420, Y42B, Y444, P010_10LE, I420_10LE"
+
+static const GstCvisVideoKind denoise_kind = {
+  .formats = COLOUR ", GRAY8, GRAY16_LE",
+  .cuda_formats = COLOUR,
+  .max_side = 16384,
 };
 
 #define gst_cuda_denoise_parent_class parent_class
@@ -208,91 +215,17 @@ make_video (GstCudaDenoise *self, GstBuffer *like, CvisContext *context)
 
 /* --- new caps -------------------------------------------------------------- */
 
-/* Posts an error if the memory of @caps is not supported. */
-static gboolean
-check_denoise_memory (GstCudaDenoise *self, GstCaps *caps)
-{
-  const GstCapsFeatures *features = gst_caps_get_features (caps, 0);
-  const gboolean cuda = gst_cvis_cuda_available (NULL);
-  CvisBackend wanted;
-
-  GST_OBJECT_LOCK (self);
-  wanted = self->filter.backend.wanted;
-  GST_OBJECT_UNLOCK (self);
-  self->on_device =
-      cuda && gst_caps_features_get_size (features) == 1
-      && gst_caps_features_contains (features, GST_CVIS_CUDA_MEMORY_FEATURE);
-  if (!self->on_device
-      && !gst_caps_features_is_equal (
-          features, GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY)) {
-    GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
-        ("Unsupported caps: frames are accepted in system memory%s only. Put "
-         "cudadownload before cudadenoise.",
-            cuda ? " or " GST_CVIS_CUDA_MEMORY_FEATURE : ""),
-        ("caps: %" GST_PTR_FORMAT, caps));
-    return FALSE;
-  }
-  if (self->on_device && wanted == CVIS_BACKEND_CPU) {
-    GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
-        ("Cannot denoise frames in " GST_CVIS_CUDA_MEMORY_FEATURE
-         " with backend=cpu. Put cudadownload before cudadenoise, or use "
-         "backend=auto."),
-        ("backend=cpu"));
-    return FALSE;
-  }
-  return TRUE;
-}
-
-/* Posts an error if @caps are not supported. */
-static gboolean
-parse_denoise_caps (GstCudaDenoise *self, GstCaps *caps)
-{
-  const gchar *format =
-      gst_structure_get_string (gst_caps_get_structure (caps, 0), "format");
-  GstVideoInfo *info = &self->layout;
-
-  if (!check_denoise_memory (self, caps))
-    return FALSE;
-  if (format == NULL
-      || !gst_denoise_video_knows (
-          gst_video_format_from_string (format), self->on_device)) {
-    GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
-        ("Unsupported caps: frames of format %s cannot be denoised, only %s%s. "
-         "Put videoconvert before cudadenoise.",
-            format != NULL ? format : "(none)",
-            self->on_device ? "" : GST_DENOISE_GREY_FORMATS ", ",
-            GST_DENOISE_COLOUR_FORMATS),
-        ("caps: %" GST_PTR_FORMAT, caps));
-    return FALSE;
-  }
-  if (!gst_video_info_from_caps (info, caps)
-      || GST_VIDEO_INFO_WIDTH (info) > MAX_SIDE
-      || GST_VIDEO_INFO_HEIGHT (info) > MAX_SIDE) {
-    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-        ("Unsupported caps: they are not those of video of 1x1 to %dx%d "
-         "pixels. Crop or scale the frames.",
-            MAX_SIDE, MAX_SIDE),
-        ("caps: %" GST_PTR_FORMAT, caps));
-    return FALSE;
-  }
-  return TRUE;
-}
-
 /* The context of frames on a device, else as the property backend sets it */
 static gboolean
 choose_denoise_backend (GstCudaDenoise *self)
 {
-  gint device_id;
-
+  if (self->on_device)
+    return gst_cvis_filter_start_cuda_memory (&self->filter);
   GST_OBJECT_LOCK (self);
-  device_id = self->filter.backend.device_id;
-  self->filter.backend.active = self->on_device || self->filter.context != NULL
-                                    ? CVIS_BACKEND_CUDA
-                                    : CVIS_BACKEND_CPU;
+  self->filter.backend.active =
+      self->filter.context != NULL ? CVIS_BACKEND_CUDA : CVIS_BACKEND_CPU;
   GST_OBJECT_UNLOCK (self);
-  return !self->on_device
-         || gst_cvis_cuda_start (
-             self->filter.cuda, GST_ELEMENT (self), device_id);
+  return TRUE;
 }
 
 /* The first frame has the engines made: on a device it brings the context. */
@@ -306,7 +239,10 @@ gst_cuda_denoise_set_caps (GstCvisFilter *filter, GstCaps *caps)
     return flow;
   free_video (self);
   gst_caps_replace (&self->caps, caps);
-  if (!parse_denoise_caps (self, caps) || !choose_denoise_backend (self))
+  if (!gst_cvis_filter_parse_video (filter, &denoise_kind, caps, &self->layout))
+    return GST_FLOW_NOT_NEGOTIATED;
+  self->on_device = gst_cvis_caps_on_device (caps);
+  if (!choose_denoise_backend (self))
     return GST_FLOW_NOT_NEGOTIATED;
   gst_cvis_latency_break (&filter->latency);
   gst_cvis_latency_set_framerate (&filter->latency,
@@ -315,29 +251,12 @@ gst_cuda_denoise_set_caps (GstCvisFilter *filter, GstCaps *caps)
   return GST_FLOW_OK;
 }
 
-/* Proposes pinned memory for frames that a device copies. */
 static gboolean
 gst_cuda_denoise_propose_allocation (GstCvisFilter *filter, GstQuery *query)
 {
-  GstVideoInfo info;
-  gboolean need_pool;
-  GstCaps *caps;
-  guint held;
-
-  gst_query_parse_allocation (query, &caps, &need_pool);
-  if (caps == NULL || !gst_video_info_from_caps (&info, caps))
-    return FALSE;
-  held = gst_cvis_latency_get_frames (&filter->latency) + 1;
   gst_query_add_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
   gst_query_add_allocation_meta (query, GST_VIDEO_CROP_META_API_TYPE, NULL);
-  if (filter->context != NULL && need_pool
-      && !gst_caps_features_contains (
-          gst_caps_get_features (caps, 0), GST_CVIS_CUDA_MEMORY_FEATURE))
-    gst_cvis_query_propose_pool (
-        query, filter->context, caps, GST_VIDEO_INFO_SIZE (&info), held, TRUE);
-  else
-    gst_cvis_query_hold_frames (query, GST_VIDEO_INFO_SIZE (&info), held);
-  return TRUE;
+  return gst_cvis_filter_propose_video (filter, query);
 }
 
 /* --- the upstream thread --------------------------------------------------- */
@@ -386,13 +305,7 @@ prepare_video (GstCudaDenoise *self, GstBuffer *buffer)
   GstFlowReturn flow;
 
   if (self->on_device) {
-    gint device_id;
-
-    GST_OBJECT_LOCK (self);
-    device_id = self->filter.backend.device_id;
-    GST_OBJECT_UNLOCK (self);
-    context =
-        gst_cvis_cuda_follow (self->filter.cuda, buffer, device_id, &error);
+    context = gst_cvis_filter_follow_video (&self->filter, buffer, &error);
     if (context == NULL)
       return reject_frame (self, error);
   }
@@ -615,33 +528,12 @@ gst_cuda_denoise_finalize (GObject *object)
   G_OBJECT_CLASS (parent_class)->finalize (object);
 }
 
-/* Caps in CUDA memory come first. */
-static GstCaps *
-make_denoise_caps (void)
-{
-#define VIDEO(memory, formats)                                                 \
-  "video/x-raw" memory ", format = (string) { " formats " }, "                 \
-  "width = (int) [ 1, 16384 ], height = (int) [ 1, 16384 ]"
-  static const gchar system[] =
-      VIDEO ("", GST_DENOISE_COLOUR_FORMATS ", " GST_DENOISE_GREY_FORMATS);
-  GstCaps *caps = gst_caps_new_empty ();
-
-  if (gst_cvis_cuda_available (NULL))
-    gst_caps_append (
-        caps, gst_caps_from_string (VIDEO ("(" GST_CVIS_CUDA_MEMORY_FEATURE ")",
-                  GST_DENOISE_COLOUR_FORMATS)));
-  gst_caps_append (caps, gst_caps_from_string (system));
-  return caps;
-#undef VIDEO
-}
-
 static void
 gst_cuda_denoise_class_init (GstCudaDenoiseClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GstCvisFilterClass *filter_class = GST_CVIS_FILTER_CLASS (klass);
-  GstCaps *caps = make_denoise_caps ();
 
   GST_DEBUG_CATEGORY_INIT (
       gst_cuda_denoise_debug, "cudadenoise", 0, "denoising of video");
@@ -661,12 +553,7 @@ gst_cuda_denoise_class_init (GstCudaDenoiseClass *klass)
   gst_cvis_filter_class_install_settings (filter_class, settings_table,
       G_N_ELEMENTS (settings_table), G_STRUCT_OFFSET (GstCudaDenoise, settings),
       &default_settings);
-
-  gst_element_class_add_pad_template (element_class,
-      gst_pad_template_new ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
-  gst_element_class_add_pad_template (element_class,
-      gst_pad_template_new ("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
-  gst_caps_unref (caps);
+  gst_cvis_filter_class_add_video_pads (filter_class, &denoise_kind, TRUE);
   gst_element_class_set_static_metadata (element_class, "Video denoiser",
       "Filter/Effect/Video/Hardware",
       "Removes noise from video with lifting wavelets on the CPU or with CUDA",

@@ -22,25 +22,6 @@ struct _GstDenoiseVideo {
   LwtEngine *luma, *chroma;
 };
 
-gboolean
-gst_denoise_video_knows (GstVideoFormat format, gboolean on_device)
-{
-  switch (format) {
-    case GST_VIDEO_FORMAT_GRAY8:
-    case GST_VIDEO_FORMAT_GRAY16_LE:
-      return !on_device;
-    case GST_VIDEO_FORMAT_NV12:
-    case GST_VIDEO_FORMAT_I420:
-    case GST_VIDEO_FORMAT_Y42B:
-    case GST_VIDEO_FORMAT_Y444:
-    case GST_VIDEO_FORMAT_P010_10LE:
-    case GST_VIDEO_FORMAT_I420_10LE:
-      return TRUE;
-    default:
-      return FALSE;
-  }
-}
-
 /* --- frames ------------------------------------------------------------------- */
 
 GstDenoiseFrame *

@@ -13,11 +13,6 @@
 
 G_BEGIN_DECLS
 
-/* in memory:CUDAMemory too */
-#define GST_DENOISE_COLOUR_FORMATS                                             \
-  "NV12, I420, Y42B, Y444, P010_10LE, I420_10LE"
-#define GST_DENOISE_GREY_FORMATS "GRAY8, GRAY16_LE"
-
 /* Three components of two fields */
 #define GST_DENOISE_MAX_JOBS 6
 
@@ -65,9 +60,6 @@ GstDenoiseFrame *gst_denoise_frame_new (void);
 /* Releases everything that @frame holds except the staging; no job is in flight. */
 void gst_denoise_frame_clear (GstDenoiseFrame *frame);
 void gst_denoise_frame_free (GstDenoiseFrame *frame);
-
-/* Whether video of @format can be denoised; grey only in system memory. */
-gboolean gst_denoise_video_knows (GstVideoFormat format, gboolean on_device);
 
 /**
  * gst_denoise_video_new:

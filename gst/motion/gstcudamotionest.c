@@ -38,19 +38,6 @@
 GST_DEBUG_CATEGORY (gst_cuda_motion_est_debug);
 #define GST_CAT_DEFAULT gst_cuda_motion_est_debug
 
-#define SIZES ", width = (int) [ 1, 16384 ], height = (int) [ 1, 16384 ]"
-#define VIDEO(media_type, formats)                                             \
-  media_type ", format = (string) { " formats " }" SIZES
-/* 8-bit formats in structures of their own, which come first: a source that has
- * 8-bit and deep formats prefers those. */
-#define CAPS_OF(media_type, formats)                                           \
-  VIDEO (media_type, formats)                                                  \
-  ";" VIDEO (media_type, GST_MOTION_EST_DEEP_FORMATS)
-#define SYSTEM_CAPS CAPS_OF ("video/x-raw", GST_MOTION_EST_FORMATS)
-#define CUDA_CAPS                                                              \
-  CAPS_OF ("video/x-raw(" GST_CVIS_CUDA_MEMORY_FEATURE ")",                    \
-      GST_MOTION_EST_CUDA_FORMATS)
-
 #define gst_cuda_motion_est_parent_class parent_class
 G_DEFINE_FINAL_TYPE (
     GstCudaMotionEst, gst_cuda_motion_est, GST_TYPE_CVIS_FILTER);
@@ -117,20 +104,6 @@ gst_cuda_motion_est_finalize (GObject *object)
 }
 
 static void
-add_pad_templates (GstElementClass *klass)
-{
-  GstCaps *caps = gst_caps_from_string (SYSTEM_CAPS);
-
-  if (gst_cvis_cuda_available (NULL))
-    gst_caps_append (caps, gst_caps_from_string (CUDA_CAPS));
-  gst_element_class_add_pad_template (
-      klass, gst_pad_template_new ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
-  gst_element_class_add_pad_template (
-      klass, gst_pad_template_new ("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
-  gst_caps_unref (caps);
-}
-
-static void
 gst_cuda_motion_est_class_init (GstCudaMotionEstClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
@@ -159,7 +132,8 @@ gst_cuda_motion_est_class_init (GstCudaMotionEstClass *klass)
   gst_motion_settings_install (
       filter_class, G_STRUCT_OFFSET (GstCudaMotionEst, settings));
 
-  add_pad_templates (element_class);
+  gst_cvis_filter_class_add_video_pads (
+      filter_class, &gst_motion_est_kind, FALSE);
   gst_motion_sides_install (filter_class);
   gst_element_class_set_static_metadata (element_class, "Motion estimation",
       "Filter/Analyzer/Video/Hardware",

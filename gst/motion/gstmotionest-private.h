@@ -14,6 +14,7 @@
 #include <gst/video/video.h>
 
 #include "gst/common/gstcvisfilter.h"
+#include "gst/common/gstcvisvideo.h"
 #include "gstcudamotionest.h"
 #include "gstmotionframe.h"
 #include "gstmotionsettings.h"
@@ -22,13 +23,6 @@
 #include "cuda/motion/summary.h"
 
 G_BEGIN_DECLS
-
-#define GST_MOTION_EST_MAX_SIDE 16384
-
-/* no GRAY8 in CUDA memory: libgstcuda does not support it */
-#define GST_MOTION_EST_FORMATS "GRAY8, " GST_MOTION_EST_CUDA_FORMATS
-#define GST_MOTION_EST_CUDA_FORMATS "I420, NV12, Y42B, Y444"
-#define GST_MOTION_EST_DEEP_FORMATS "P010_10LE, I420_10LE"
 
 typedef enum {
   GST_MOTION_SIDE_VECTORS,
@@ -90,6 +84,8 @@ struct _GstCudaMotionEst {
 GST_DEBUG_CATEGORY_EXTERN (gst_cuda_motion_est_debug);
 
 /* --- gstmotionnegotiate.c -------------------------------------------------- */
+
+extern const GstCvisVideoKind gst_motion_est_kind;
 
 /* See GstCvisFilterClass. If frames of @caps cannot be compared with earlier ones,
  * those are pushed first. */

@@ -51,12 +51,8 @@ follow_context (GstCudaMotionEst *self, GstBuffer *buffer)
   GError *error = NULL;
   CvisContext *context;
   GstFlowReturn flow;
-  gint device_id;
 
-  GST_OBJECT_LOCK (self);
-  device_id = self->filter.backend.device_id;
-  GST_OBJECT_UNLOCK (self);
-  context = gst_cvis_cuda_follow (self->filter.cuda, buffer, device_id, &error);
+  context = gst_cvis_filter_follow_video (&self->filter, buffer, &error);
   if (context == NULL)
     return refuse_frame (self, error);
   if (context == self->filter.context && self->engine != NULL)

@@ -7,7 +7,6 @@
 #include "gstmotionest-private.h"
 
 #include "gst/common/gstcvispool.h"
-#include "gst/common/gstcvisquery.h"
 
 #define GST_CAT_DEFAULT gst_cuda_motion_est_debug
 
@@ -16,69 +15,18 @@
  * one copied out. */
 #define IN_FLIGHT_CPU 2
 #define IN_FLIGHT_CUDA 3
+
 /* --- caps ------------------------------------------------------------------ */
 
-static gboolean
-is_on_device (const GstCaps *caps)
-{
-  const GstCapsFeatures *features = gst_caps_get_features (caps, 0);
+/* 8-bit formats come first: a source that has 8-bit and deep formats prefers those. No
+ * GRAY8 in CUDA memory: libgstcuda does not support it. */
+#define COLOUR "I420, NV12, Y42B, Y444; P010_10LE, I420_10LE"
 
-  return features != NULL
-         && gst_caps_features_contains (features, GST_CVIS_CUDA_MEMORY_FEATURE);
-}
-
-static gboolean
-is_known_format (GstVideoFormat format, gboolean on_device)
-{
-  switch (format) {
-    case GST_VIDEO_FORMAT_GRAY8:
-      return !on_device;
-    case GST_VIDEO_FORMAT_I420:
-    case GST_VIDEO_FORMAT_NV12:
-    case GST_VIDEO_FORMAT_Y42B:
-    case GST_VIDEO_FORMAT_Y444:
-    case GST_VIDEO_FORMAT_P010_10LE:
-    case GST_VIDEO_FORMAT_I420_10LE:
-      return TRUE;
-    default:
-      return FALSE;
-  }
-}
-
-/* Posts an error if the memory of @caps is not supported. */
-static gboolean
-check_memory (GstCudaMotionEst *self, GstCaps *caps)
-{
-  const GstCapsFeatures *features = gst_caps_get_features (caps, 0);
-  CvisBackend wanted;
-
-  GST_OBJECT_LOCK (self);
-  wanted = self->filter.backend.wanted;
-  GST_OBJECT_UNLOCK (self);
-  if (gst_caps_features_is_any (features)
-      || (!gst_caps_features_is_equal (
-              features, GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY)
-          && !(is_on_device (caps) && gst_cvis_cuda_available (NULL)))) {
-    const gchar *why_not = "";
-
-    gst_cvis_cuda_available (&why_not);
-    GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
-        ("Unsupported caps: frames are accepted in system memory%s only. Put "
-         "cudadownload before cudamotionest.",
-            *why_not == '\0' ? " or in " GST_CVIS_CUDA_MEMORY_FEATURE : ""),
-        ("caps: %" GST_PTR_FORMAT " %s", caps, why_not));
-    return FALSE;
-  }
-  if (is_on_device (caps) && wanted == CVIS_BACKEND_CPU) {
-    GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
-        ("Cannot search frames in " GST_CVIS_CUDA_MEMORY_FEATURE
-         " with backend=cpu. Put cudadownload before cudamotionest, or use "
-         "backend=auto."),
-        ("backend=cpu"));
-    return FALSE;
-  }
-  return TRUE;
-}
+const GstCvisVideoKind gst_motion_est_kind = {
+  .formats = "GRAY8, " COLOUR,
+  .cuda_formats = COLOUR,
+  .max_side = 16384,
+};
 
 /* In a stream of mixed interlacing each frame has flags of its own. */
 static gboolean
@@ -93,43 +41,9 @@ is_interlaced (const GstVideoInfo *info)
 static gboolean
 parse_caps (GstCudaMotionEst *self, GstCaps *caps, GstVideoInfo *info)
 {
-  const GstStructure *s = gst_caps_get_structure (caps, 0);
-  const gchar *format = gst_structure_get_string (s, "format");
-  gint width, height;
-
-  if (!check_memory (self, caps))
+  if (!gst_cvis_filter_parse_video (
+          &self->filter, &gst_motion_est_kind, caps, info))
     return FALSE;
-  if (!gst_structure_has_name (s, "video/x-raw")
-      || !is_known_format (
-          gst_video_format_from_string (format), is_on_device (caps))) {
-    GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
-        ("Unsupported caps: format %s is none of %s. Put videoconvert before "
-         "cudamotionest.",
-            format != NULL ? format : "(none)",
-            is_on_device (caps)
-                ? GST_MOTION_EST_CUDA_FORMATS ", " GST_MOTION_EST_DEEP_FORMATS
-                : GST_MOTION_EST_FORMATS ", " GST_MOTION_EST_DEEP_FORMATS),
-        ("caps: %" GST_PTR_FORMAT "", caps));
-    return FALSE;
-  }
-  if (!gst_video_info_from_caps (info, caps)) {
-    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-        ("Unsupported caps: not raw video. Put a decoder before "
-         "cudamotionest."),
-        ("caps: %" GST_PTR_FORMAT, caps));
-    return FALSE;
-  }
-  width = GST_VIDEO_INFO_WIDTH (info);
-  height = GST_VIDEO_INFO_HEIGHT (info);
-  if (MIN (width, height) < 1
-      || MAX (width, height) > GST_MOTION_EST_MAX_SIDE) {
-    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-        ("Unsupported frame size: %dx%d is not in 1x1 to %dx%d. Crop or scale "
-         "the frames.",
-            width, height, GST_MOTION_EST_MAX_SIDE, GST_MOTION_EST_MAX_SIDE),
-        ("caps: %" GST_PTR_FORMAT, caps));
-    return FALSE;
-  }
   if (is_interlaced (info)) {
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
         ("Unsupported caps: interlaced frames (%s) have fields of two times. "
@@ -150,7 +64,8 @@ is_same_stream (GstCudaMotionEst *self, GstCaps *caps)
   GstVideoInfo info;
 
   return self->filter.negotiated && gst_video_info_from_caps (&info, caps)
-         && !is_interlaced (&info) && is_on_device (caps) == self->on_device
+         && !is_interlaced (&info)
+         && gst_cvis_caps_on_device (caps) == self->on_device
          && GST_VIDEO_INFO_FORMAT (&info) == GST_VIDEO_INFO_FORMAT (old)
          && GST_VIDEO_INFO_WIDTH (&info) == GST_VIDEO_INFO_WIDTH (old)
          && GST_VIDEO_INFO_HEIGHT (&info) == GST_VIDEO_INFO_HEIGHT (old);
@@ -278,21 +193,14 @@ gst_motion_setup_engine (GstCudaMotionEst *self, CvisContext *context)
 static gboolean
 decide_backend (GstCudaMotionEst *self)
 {
-  gint device_id;
-
-  if (!self->on_device) {
-    if (self->decided)
-      return TRUE;
-    self->decided = gst_cvis_filter_start_backend (&self->filter);
-    return self->decided;
+  if (self->on_device) {
+    self->decided = FALSE;
+    g_clear_pointer (&self->filter.context, cvis_context_unref);
+    return gst_cvis_filter_start_cuda_memory (&self->filter);
   }
-  GST_OBJECT_LOCK (self);
-  device_id = self->filter.backend.device_id;
-  self->filter.backend.active = CVIS_BACKEND_CUDA;
-  GST_OBJECT_UNLOCK (self);
-  self->decided = FALSE;
-  g_clear_pointer (&self->filter.context, cvis_context_unref);
-  return gst_cvis_cuda_start (self->filter.cuda, GST_ELEMENT (self), device_id);
+  if (!self->decided)
+    self->decided = gst_cvis_filter_start_backend (&self->filter);
+  return self->decided;
 }
 
 /* --- new caps -------------------------------------------------------------- */
@@ -302,7 +210,7 @@ static gboolean
 begin_layout (GstCudaMotionEst *self, GstCaps *caps)
 {
   GstVideoInfo info;
-  gboolean on_device = is_on_device (caps);
+  gboolean on_device = gst_cvis_caps_on_device (caps);
 
   gst_motion_free_engine (self);
   if (!parse_caps (self, caps, &info))
@@ -340,26 +248,10 @@ gst_motion_negotiate (GstCvisFilter *filter, GstCaps *caps)
 /* --- queries --------------------------------------------------------------- */
 
 /* Frames pass unchanged, so that the layouts and metas that downstream supports are
- * proposed. For frames that a device has to copy the memory is pinned. */
+ * proposed. */
 gboolean
 gst_motion_propose_allocation (GstCvisFilter *filter, GstQuery *query)
 {
-  GstCudaMotionEst *self = GST_CUDA_MOTION_EST (filter);
-  GstVideoInfo info;
-  gboolean need_pool;
-  GstCaps *caps;
-  guint held;
-
-  gst_query_parse_allocation (query, &caps, &need_pool);
-  if (caps == NULL || !gst_video_info_from_caps (&info, caps))
-    return FALSE;
-  held = gst_cvis_latency_get_frames (&self->filter.latency) + 1;
-  gst_pad_peer_query (self->filter.srcpad, query);
-  if (self->filter.context != NULL && !is_on_device (caps) && need_pool)
-    gst_cvis_query_propose_pool (query, self->filter.context, caps,
-        GST_VIDEO_INFO_SIZE (&info), held,
-        gst_query_find_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL));
-  else
-    gst_cvis_query_hold_frames (query, GST_VIDEO_INFO_SIZE (&info), held);
-  return TRUE;
+  gst_pad_peer_query (filter->srcpad, query);
+  return gst_cvis_filter_propose_video (filter, query);
 }

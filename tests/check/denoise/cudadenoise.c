@@ -494,7 +494,7 @@ GST_END_TEST;
 static const struct {
   const gchar *settings, *caps, *what;
 } refusals[] = {
-  { "", "video/x-raw,format=RGB", "format RGB cannot be denoised" },
+  { "", "video/x-raw,format=RGB", "format RGB is none of " },
   { "", "video/x-raw(memory:DMABuf),format=NV12", "system memory" },
 };
 
