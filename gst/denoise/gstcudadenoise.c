@@ -23,9 +23,9 @@
  */
 #include "gstcudadenoise.h"
 
-#include "cuda/core/histogram.h"
 #include "cuda/lifting/plan.h"
 #include "gst/common/gstcvispool.h"
+#include "gst/common/gstcvisrate.h"
 #include "gst/common/gstcvisvideo.h"
 #include "gstdenoisevideo.h"
 
@@ -38,13 +38,11 @@ GST_DEBUG_CATEGORY_STATIC (gst_cuda_denoise_debug);
  * GstDenoiseStats:
  * @staged: frames copied once more, as they were not in pinned memory
  * @threshold: of the last frame's luma, levels of 8 bits
- * @start, @end: monotonic ns of the first and the last frame
  */
 typedef struct {
-  guint64 frames, staged;
+  GstCvisRate rate;
+  guint64 staged;
   gdouble threshold;
-  guint64 start, end;
-  CvisHistogram latency;
 } GstDenoiseStats;
 
 struct _GstCudaDenoise {
@@ -385,15 +383,11 @@ static void
 count_frame (GstCudaDenoise *self, const GstDenoiseFrame *frame)
 {
   GstDenoiseStats *stats = &self->stats;
-  const guint64 now = cvis_monotonic_ns ();
 
   g_mutex_lock (&self->filter.stats_lock);
-  if (stats->frames++ == 0)
-    stats->start = now;
-  stats->end = now;
+  gst_cvis_rate_add (&stats->rate, frame->arrival);
   stats->staged += frame->staged;
   stats->threshold = frame->threshold;
-  cvis_histogram_add (&stats->latency, now - frame->arrival, 1);
   g_mutex_unlock (&self->filter.stats_lock);
 }
 
@@ -506,17 +500,12 @@ static GstStructure *
 gst_cuda_denoise_get_stats (GstCvisFilter *filter)
 {
   const GstDenoiseStats *stats = &GST_CUDA_DENOISE (filter)->stats;
-  const CvisHistogram *latency = &stats->latency;
-  const guint64 elapsed = stats->end - stats->start;
+  GstStructure *s = gst_structure_new ("cudadenoise-stats", "frames",
+      G_TYPE_UINT64, stats->rate.frames, "staged-frames", G_TYPE_UINT64,
+      stats->staged, "threshold", G_TYPE_DOUBLE, stats->threshold, NULL);
 
-  return gst_structure_new ("cudadenoise-stats", "frames", G_TYPE_UINT64,
-      stats->frames, "staged-frames", G_TYPE_UINT64, stats->staged, "threshold",
-      G_TYPE_DOUBLE, stats->threshold, "frames-per-second", G_TYPE_DOUBLE,
-      elapsed == 0 ? 0.0 : (gdouble) stats->frames * 1e9 / (gdouble) elapsed,
-      "latency-p50", G_TYPE_UINT64, cvis_histogram_percentile (latency, 0.5),
-      "latency-p99", G_TYPE_UINT64, cvis_histogram_percentile (latency, 0.99),
-      "latency-p999", G_TYPE_UINT64, cvis_histogram_percentile (latency, 0.999),
-      "latency-max", G_TYPE_UINT64, latency->max, NULL);
+  gst_cvis_stats_add_rate (s, &stats->rate);
+  return s;
 }
 
 static void

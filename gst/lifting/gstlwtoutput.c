@@ -90,17 +90,13 @@ static void
 count (GstCudaLwtFilter *self, const GstLwtFrame *frame, gboolean outside)
 {
   GstLwtStats *stats = &self->stats;
-  const guint64 now = cvis_monotonic_ns ();
 
   g_mutex_lock (&self->filter.stats_lock);
-  if (stats->frames++ == 0)
-    stats->start = now;
-  stats->end = now;
+  gst_cvis_rate_add (&stats->rate, frame->arrival);
   stats->missing += frame->job.missing;
   stats->outside += outside;
   stats->staged += frame->staged;
   stats->threshold = frame->job.threshold;
-  cvis_histogram_add (&stats->latency, now - frame->arrival, 1);
   for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++) {
     if (!gst_lwt_frame_has_parameters (
             frame, &self->config, (CvisSurfacePart) i))

@@ -20,20 +20,13 @@ gst_lwt_parameters_to_structure (
 GstStructure *
 gst_lwt_stats_to_structure (const GstLwtStats *stats)
 {
-  const guint64 elapsed = stats->end - stats->start;
   GstStructure *s = gst_structure_new ("cudalwtfilter-stats", "frames",
-      G_TYPE_UINT64, stats->frames, "missing", G_TYPE_UINT64, stats->missing,
-      "outside", G_TYPE_UINT64, stats->outside, "staged-frames", G_TYPE_UINT64,
-      stats->staged, "threshold", G_TYPE_DOUBLE, stats->threshold,
-      "frames-per-second", G_TYPE_DOUBLE,
-      elapsed == 0 ? 0.0 : (gdouble) stats->frames * 1e9 / (gdouble) elapsed,
-      "latency-p50", G_TYPE_UINT64,
-      cvis_histogram_percentile (&stats->latency, 0.5), "latency-p99",
-      G_TYPE_UINT64, cvis_histogram_percentile (&stats->latency, 0.99),
-      "latency-p999", G_TYPE_UINT64,
-      cvis_histogram_percentile (&stats->latency, 0.999), "latency-max",
-      G_TYPE_UINT64, stats->latency.max, NULL);
+      G_TYPE_UINT64, stats->rate.frames, "missing", G_TYPE_UINT64,
+      stats->missing, "outside", G_TYPE_UINT64, stats->outside, "staged-frames",
+      G_TYPE_UINT64, stats->staged, "threshold", G_TYPE_DOUBLE,
+      stats->threshold, NULL);
 
+  gst_cvis_stats_add_rate (s, &stats->rate);
   for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++) {
     const gchar *name = gst_cvis_surface_part_name ((CvisSurfacePart) i);
     GstStructure *part;

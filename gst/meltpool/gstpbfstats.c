@@ -4,6 +4,7 @@
  */
 #include "gstpbfstats.h"
 
+#include "gst/common/gstcvisrate.h"
 #include "gst/common/gstcvistime.h"
 
 #include <string.h>
@@ -201,26 +202,13 @@ counts_to_structure (const gchar *name, const GstPbfCounts *counts)
       counts->unsent, NULL);
 }
 
-static void
-add_rate_and_latency (GstStructure *s, const GstPbfCounts *counts,
-    guint64 elapsed, const CvisHistogram *latency)
-{
-  gst_structure_set (s, "frames-per-second", G_TYPE_DOUBLE,
-      elapsed == 0 ? 0.0 : (gdouble) counts->frames * 1e9 / (gdouble) elapsed,
-      "latency-p50", G_TYPE_UINT64, cvis_histogram_percentile (latency, 0.5),
-      "latency-p90", G_TYPE_UINT64, cvis_histogram_percentile (latency, 0.9),
-      "latency-p99", G_TYPE_UINT64, cvis_histogram_percentile (latency, 0.99),
-      "latency-p999", G_TYPE_UINT64, cvis_histogram_percentile (latency, 0.999),
-      "latency-max", G_TYPE_UINT64, latency->max, NULL);
-}
-
 GstStructure *
 gst_pbf_stats_to_structure (const GstPbfStats *stats)
 {
   GstStructure *s = counts_to_structure ("cudapbfmonitor-stats", &stats->total);
 
-  add_rate_and_latency (
-      s, &stats->total, stats->end - stats->start, &stats->total_latency);
+  gst_cvis_stats_add_latency (
+      s, stats->total.frames, stats->end - stats->start, &stats->total_latency);
   return s;
 }
 
@@ -285,7 +273,7 @@ gst_pbf_stats_take_recent (GstPbfStats *stats, guint64 interval,
       mean (stats->raw_sum[CVIS_PBF_MP_RATIO], stats->entered, 65536),
       "mp-mean", G_TYPE_DOUBLE,
       mean (stats->raw_sum[CVIS_PBF_MP_MEAN], stats->entered, 256), NULL);
-  add_rate_and_latency (s, &stats->recent,
+  gst_cvis_stats_add_latency (s, stats->recent.frames,
       stats->end - (first ? stats->start : stats->recent_start),
       &stats->recent_latency);
   if (model != NULL && stats->scored > 0)

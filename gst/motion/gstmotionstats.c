@@ -5,6 +5,7 @@
 #include "gstmotionstats.h"
 
 #include "cuda/motion/constant.h"
+#include "gst/common/gstcvisrate.h"
 #include "gst/common/gstcvistime.h"
 
 #include <math.h>
@@ -98,7 +99,7 @@ get_psnr (const GstMotionCounts *counts)
 static GstStructure *
 to_structure (const gchar *name, const GstMotionCounts *c, guint64 elapsed)
 {
-  return gst_structure_new (name, "frames", G_TYPE_UINT64, c->frames,
+  GstStructure *s = gst_structure_new (name, "frames", G_TYPE_UINT64, c->frames,
       "skipped-frames", G_TYPE_UINT64, c->skipped, "first-frames",
       G_TYPE_UINT64, c->first, "duplicates", G_TYPE_UINT64, c->duplicates,
       "scene-cuts", G_TYPE_UINT64, c->scene_cuts, "key-units", G_TYPE_UINT64,
@@ -108,14 +109,10 @@ to_structure (const gchar *name, const GstMotionCounts *c, guint64 elapsed)
       "mean-residue", G_TYPE_DOUBLE, mean (c->residue, c->samples),
       "mean-zero-residue", G_TYPE_DOUBLE, mean (c->zero_residue, c->samples),
       "psnr", G_TYPE_DOUBLE, get_psnr (c), "mean-global-motion", G_TYPE_DOUBLE,
-      mean (c->speed, c->searched), "frames-per-second", G_TYPE_DOUBLE,
-      elapsed == 0 ? 0.0 : (gdouble) c->frames * 1e9 / (gdouble) elapsed,
-      "latency-p50", G_TYPE_UINT64,
-      cvis_histogram_percentile (&c->latency, 0.5), "latency-p99",
-      G_TYPE_UINT64, cvis_histogram_percentile (&c->latency, 0.99),
-      "latency-p999", G_TYPE_UINT64,
-      cvis_histogram_percentile (&c->latency, 0.999), "latency-max",
-      G_TYPE_UINT64, c->latency.max, NULL);
+      mean (c->speed, c->searched), NULL);
+
+  gst_cvis_stats_add_latency (s, c->frames, elapsed, &c->latency);
+  return s;
 }
 
 GstStructure *
