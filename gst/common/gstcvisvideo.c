@@ -192,13 +192,16 @@ gst_cvis_filter_follow_video (
 }
 
 gboolean
-gst_cvis_filter_start_cuda_memory (GstCvisFilter *filter)
+gst_cvis_filter_use_memory (GstCvisFilter *filter, gboolean on_device)
 {
   GST_OBJECT_LOCK (filter);
-  filter->backend.active = CVIS_BACKEND_CUDA;
+  filter->backend.active = on_device || filter->context != NULL
+                               ? CVIS_BACKEND_CUDA
+                               : CVIS_BACKEND_CPU;
   GST_OBJECT_UNLOCK (filter);
-  return gst_cvis_cuda_start (
-      filter->cuda, GST_ELEMENT (filter), get_device_id (filter));
+  return !on_device
+         || gst_cvis_cuda_start (
+             filter->cuda, GST_ELEMENT (filter), get_device_id (filter));
 }
 
 /* --- memory ------------------------------------------------------------------ */

@@ -41,9 +41,10 @@ gboolean gst_cvis_filter_parse_video (GstCvisFilter *filter,
 /* The context of @buffer, which is in CUDA memory; see gst_cvis_cuda_follow(). */
 CvisContext *gst_cvis_filter_follow_video (
     GstCvisFilter *filter, GstBuffer *buffer, GError **error);
-/* Prepares for frames in CUDA memory, whose backend is that memory's.
+/* The backend for frames of new caps: CUDA for those @on_device, whose context
+ * gst_cvis_filter_follow_video() gives, else the one that was chosen at the start.
  * Returns: FALSE after posting an error */
-gboolean gst_cvis_filter_start_cuda_memory (GstCvisFilter *filter);
+gboolean gst_cvis_filter_use_memory (GstCvisFilter *filter, gboolean on_device);
 
 /* Adds to an ALLOCATION query that the element holds the frames in flight and one more,
  * with a pool of pinned memory if a device copies them.

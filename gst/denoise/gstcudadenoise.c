@@ -213,19 +213,6 @@ make_video (GstCudaDenoise *self, GstBuffer *like, CvisContext *context)
 
 /* --- new caps -------------------------------------------------------------- */
 
-/* The context of frames on a device, else as the property backend sets it */
-static gboolean
-choose_denoise_backend (GstCudaDenoise *self)
-{
-  if (self->on_device)
-    return gst_cvis_filter_start_cuda_memory (&self->filter);
-  GST_OBJECT_LOCK (self);
-  self->filter.backend.active =
-      self->filter.context != NULL ? CVIS_BACKEND_CUDA : CVIS_BACKEND_CPU;
-  GST_OBJECT_UNLOCK (self);
-  return TRUE;
-}
-
 /* The first frame has the engines made: on a device it brings the context. */
 static GstFlowReturn
 gst_cuda_denoise_set_caps (GstCvisFilter *filter, GstCaps *caps)
@@ -240,7 +227,7 @@ gst_cuda_denoise_set_caps (GstCvisFilter *filter, GstCaps *caps)
   if (!gst_cvis_filter_parse_video (filter, &denoise_kind, caps, &self->layout))
     return GST_FLOW_NOT_NEGOTIATED;
   self->on_device = gst_cvis_caps_on_device (caps);
-  if (!choose_denoise_backend (self))
+  if (!gst_cvis_filter_use_memory (filter, self->on_device))
     return GST_FLOW_NOT_NEGOTIATED;
   gst_cvis_latency_break (&filter->latency);
   gst_cvis_latency_set_framerate (&filter->latency,

@@ -196,7 +196,7 @@ decide_backend (GstCudaMotionEst *self)
   if (self->on_device) {
     self->decided = FALSE;
     g_clear_pointer (&self->filter.context, cvis_context_unref);
-    return gst_cvis_filter_start_cuda_memory (&self->filter);
+    return gst_cvis_filter_use_memory (&self->filter, TRUE);
   }
   if (!self->decided)
     self->decided = gst_cvis_filter_start_backend (&self->filter);

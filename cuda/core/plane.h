@@ -1,0 +1,38 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Planes of pictures, and their sum: the smallest computation with both backends, from
+ * which new elements begin (docs/tutorials/new-element.md). */
+#pragma once
+
+#include "cuda/core/stage.h"
+
+G_BEGIN_DECLS
+
+/**
+ * CvisPlane: samples without a sign
+ * @data: in system memory, or on the device of a stage; samples of 2 bytes are aligned
+ * @stride: bytes from a row to the next, at least @width samples
+ * @sample_size: bytes of a sample, 1 or 2 (little endian)
+ * @shift: right shift of each sample of 2 bytes, for formats that keep their bits high,
+ *   such as P010
+ */
+typedef struct {
+  gconstpointer data;
+  gsize stride;
+  guint width, height;
+  guint sample_size, shift;
+} CvisPlane;
+
+/* The sum of all samples.
+ * @stage: (nullable): where @plane is; %NULL: in system memory
+ * Returns: FALSE with CVIS_ERROR_CUDA or CVIS_ERROR_MEMORY */
+gboolean cvis_plane_sum (
+    const CvisPlane *plane, CvisStage *stage, guint64 *sum, GError **error);
+
+/* The same on the device; use cvis_plane_sum(). */
+gboolean cvis_plane_sum_cuda (
+    const CvisPlane *plane, CvisStage *stage, guint64 *sum, GError **error);
+
+G_END_DECLS
