@@ -389,6 +389,7 @@ gst_cvis_filter_class_init (GstCvisFilterClass *klass)
   element_class->request_new_pad = gst_cvis_filter_request_new_pad;
   element_class->release_pad = gst_cvis_filter_release_pad;
   element_class->pad_removed = gst_cvis_filter_pad_removed;
+  klass->pass = gst_cvis_filter_pass;
   klass->src_event = gst_cvis_filter_push_event;
   klass->get_caps = filter_default_get_caps;
   klass->accept_caps = filter_default_accept_caps;

@@ -134,6 +134,7 @@ struct _GstCvisFilter {
  * The source pad's task:
  * @complete: (required): completes the next item of the queue. It stays in flight
  *   until it is given back to the queue. Any flow other than OK ends the task.
+ * @pass: takes the next frame of the queue that passes as it is. Default: pushes it
  * @mark: called at a mark in the queue
  * @deadline: called when the deadline of the queue has passed
  * @src_event: takes the next event of the queue. Default:
@@ -175,6 +176,7 @@ struct _GstCvisFilterClass {
   GstFlowReturn (*finish) (GstCvisFilter *filter);
 
   GstFlowReturn (*complete) (GstCvisFilter *filter, gpointer item);
+  GstFlowReturn (*pass) (GstCvisFilter *filter, GstMiniObject *frame);
   GstFlowReturn (*mark) (GstCvisFilter *filter);
   GstFlowReturn (*deadline) (GstCvisFilter *filter);
   void (*src_event) (GstCvisFilter *filter, GstEvent *event);
@@ -251,6 +253,9 @@ void gst_cvis_filter_push_request (
     GstCvisFilter *filter, guint kind, GstMiniObject *object);
 /* Takes @object (nullable) and pushes it on the source pad. */
 void gst_cvis_filter_push (GstCvisFilter *filter, GstMiniObject *object);
+/* The same, and returns the flow. */
+GstFlowReturn gst_cvis_filter_pass (
+    GstCvisFilter *filter, GstMiniObject *frame);
 /* Flow of the buffers pushed so far, as far as it is known, for @complete to
  * return: a pad that is not linked, or at EOS, does not stop the others. When all
  * are at EOS, the frames that follow are dropped. */

@@ -68,6 +68,13 @@ gst_cvis_filter_push (GstCvisFilter *filter, GstMiniObject *object)
     *flow = push_object (filter, object);
 }
 
+GstFlowReturn
+gst_cvis_filter_pass (GstCvisFilter *filter, GstMiniObject *frame)
+{
+  gst_cvis_filter_push (filter, frame);
+  return gst_cvis_filter_get_flow (filter);
+}
+
 /* Whether upstream learns of @flow only from the result of its next push. */
 static gboolean
 is_unheard (GstFlowReturn flow)
@@ -100,11 +107,11 @@ filter_loop (gpointer user_data)
   GstCvisFilter *filter = user_data;
   GstCvisFilterClass *klass = GST_CVIS_FILTER_GET_CLASS (filter);
   GstFlowReturn flow = GST_FLOW_OK;
+  GstMiniObject *object;
   gpointer item;
-  GstEvent *event;
   guint64 begin;
 
-  switch (gst_cvis_queue_pop (filter->queue, &item, &event)) {
+  switch (gst_cvis_queue_pop (filter->queue, &item, &object)) {
     case GST_CVIS_POP_ITEM:
       GST_LOG_OBJECT (filter, "completing %p", item);
       begin = begin_trace ();
@@ -112,7 +119,10 @@ filter_loop (gpointer user_data)
       end_trace (filter, "waited for the engine and pushed", begin);
       break;
     case GST_CVIS_POP_EVENT:
-      klass->src_event (filter, event);
+      klass->src_event (filter, GST_EVENT_CAST (object));
+      break;
+    case GST_CVIS_POP_FRAME:
+      flow = klass->pass (filter, object);
       break;
     case GST_CVIS_POP_MARK:
       if (klass->mark != NULL)

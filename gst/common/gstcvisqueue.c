@@ -8,10 +8,11 @@
 
 #include "cuda/core/spin.h"
 
-/* One of the two is set; neither: a mark. */
+/* One of the two is set; neither: a mark.
+ * @object: an event, or a frame that passes */
 typedef struct {
   gpointer item;
-  GstEvent *event;
+  GstMiniObject *object;
 } Entry;
 
 struct _GstCvisQueue {
@@ -36,14 +37,22 @@ announce_change (GstCvisQueue *queue)
   g_cond_broadcast (&queue->changed);
 }
 
-/* Whether downstream accepts buffers after @event, or is at EOS with it. */
-static gboolean
-is_turning_point (const GstEvent *event)
+/* The type of @object (nullable) if it is an event */
+static GstEventType
+get_event_type (GstMiniObject *object)
 {
-  return event != NULL
-         && (GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START
-             || GST_EVENT_TYPE (event) == GST_EVENT_SEGMENT
-             || GST_EVENT_TYPE (event) == GST_EVENT_EOS);
+  return object != NULL && GST_IS_EVENT (object) ? GST_EVENT_TYPE (object)
+                                                 : GST_EVENT_UNKNOWN;
+}
+
+/* Whether downstream accepts buffers after @object, an event, or is at EOS with it. */
+static gboolean
+is_turning_point (GstMiniObject *object)
+{
+  const GstEventType type = get_event_type (object);
+
+  return type == GST_EVENT_STREAM_START || type == GST_EVENT_SEGMENT
+         || type == GST_EVENT_EOS;
 }
 
 GstCvisQueue *
@@ -99,7 +108,7 @@ has_eos (GstCvisQueue *queue)
   for (guint i = 0; i < gst_queue_array_get_length (queue->entries); i++) {
     Entry *entry = gst_queue_array_peek_nth_struct (queue->entries, i);
 
-    if (entry->event != NULL && GST_EVENT_TYPE (entry->event) == GST_EVENT_EOS)
+    if (get_event_type (entry->object) == GST_EVENT_EOS)
       return TRUE;
   }
   return FALSE;
@@ -157,7 +166,7 @@ gst_cvis_queue_end (GstCvisQueue *queue)
   for (guint i = 0; i < gst_queue_array_get_length (queue->entries); i++) {
     Entry *entry = gst_queue_array_peek_nth_struct (queue->entries, i);
 
-    if (is_turning_point (entry->event))
+    if (is_turning_point (entry->object))
       queue->refusing = FALSE;
   }
   g_cond_broadcast (&queue->changed);
@@ -212,9 +221,9 @@ gst_cvis_queue_free_spare (GstCvisQueue *queue)
 /* --- in and out ------------------------------------------------------------ */
 
 static GstFlowReturn
-push (GstCvisQueue *queue, gpointer item, GstEvent *event)
+push (GstCvisQueue *queue, gpointer item, GstMiniObject *object)
 {
-  Entry entry = { item, event };
+  Entry entry = { item, object };
   GstFlowReturn flow;
 
   g_mutex_lock (&queue->lock);
@@ -222,7 +231,7 @@ push (GstCvisQueue *queue, gpointer item, GstEvent *event)
   if (flow == GST_FLOW_OK) {
     if (item != NULL)
       queue->deadline = -1;
-    if (is_turning_point (event))
+    if (is_turning_point (object))
       queue->refusing = FALSE;
     gst_queue_array_push_tail_struct (queue->entries, &entry);
     announce_change (queue);
@@ -240,7 +249,13 @@ gst_cvis_queue_push_item (GstCvisQueue *queue, gpointer item)
 GstFlowReturn
 gst_cvis_queue_push_event (GstCvisQueue *queue, GstEvent *event)
 {
-  return push (queue, NULL, event);
+  return push (queue, NULL, GST_MINI_OBJECT_CAST (event));
+}
+
+GstFlowReturn
+gst_cvis_queue_push_frame (GstCvisQueue *queue, GstMiniObject *frame)
+{
+  return push (queue, NULL, frame);
 }
 
 GstFlowReturn
@@ -299,8 +314,18 @@ wait_for_entry (GstCvisQueue *queue)
   return TRUE;
 }
 
+static GstCvisPop
+get_pop (const Entry *entry)
+{
+  if (entry->item != NULL)
+    return GST_CVIS_POP_ITEM;
+  if (entry->object == NULL)
+    return GST_CVIS_POP_MARK;
+  return GST_IS_EVENT (entry->object) ? GST_CVIS_POP_EVENT : GST_CVIS_POP_FRAME;
+}
+
 GstCvisPop
-gst_cvis_queue_pop (GstCvisQueue *queue, gpointer *item, GstEvent **event)
+gst_cvis_queue_pop (GstCvisQueue *queue, gpointer *item, GstMiniObject **object)
 {
   GstCvisPop pop = GST_CVIS_POP_DEADLINE;
 
@@ -317,12 +342,10 @@ gst_cvis_queue_pop (GstCvisQueue *queue, gpointer *item, GstEvent **event)
       pop = GST_CVIS_POP_STOP;
     } else {
       Entry *entry = gst_queue_array_pop_head_struct (queue->entries);
-      pop = entry->event != NULL  ? GST_CVIS_POP_EVENT
-            : entry->item != NULL ? GST_CVIS_POP_ITEM
-                                  : GST_CVIS_POP_MARK;
+      pop = get_pop (entry);
       *item = entry->item;
-      *event = entry->event;
-      if (is_turning_point (entry->event))
+      *object = entry->object;
+      if (is_turning_point (entry->object))
         queue->ended = FALSE;
     }
   }
@@ -346,13 +369,14 @@ gst_cvis_queue_wait_idle (GstCvisQueue *queue)
 }
 
 void
-gst_cvis_queue_drop_event (GstEvent *event, GstPad *pad)
+gst_cvis_queue_drop (GstMiniObject *object, GstPad *pad)
 {
-  if (pad != NULL && GST_EVENT_IS_STICKY (event)
-      && GST_EVENT_TYPE (event) != GST_EVENT_EOS
-      && GST_EVENT_TYPE (event) != GST_EVENT_SEGMENT)
-    gst_pad_store_sticky_event (pad, event);
-  gst_event_unref (event);
+  const GstEventType type = get_event_type (object);
+
+  if (pad != NULL && type & GST_EVENT_TYPE_STICKY && type != GST_EVENT_EOS
+      && type != GST_EVENT_SEGMENT)
+    gst_pad_store_sticky_event (pad, GST_EVENT_CAST (object));
+  gst_mini_object_unref (object);
 }
 
 void
@@ -362,8 +386,8 @@ gst_cvis_queue_discard (GstCvisQueue *queue, GstPad *pad)
 
   g_mutex_lock (&queue->lock);
   while ((entry = gst_queue_array_pop_head_struct (queue->entries)) != NULL) {
-    if (entry->event != NULL)
-      gst_cvis_queue_drop_event (entry->event, pad);
+    if (entry->object != NULL)
+      gst_cvis_queue_drop (entry->object, pad);
   }
   queue->deadline = -1;
   queue->busy = FALSE;

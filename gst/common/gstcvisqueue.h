@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Queue between upstream's thread and the source pad's task: submitted items and
- * events, in the order in which they leave, and the spare items. An item is a
+/* Queue between upstream's thread and the source pad's task: submitted items, events and
+ * frames that pass, in the order in which they leave, and the spare items. An item is a
  * struct of the element. Pushing never waits: the number of items bounds the
  * length of the queue. */
 #pragma once
@@ -17,6 +17,7 @@ typedef struct _GstCvisQueue GstCvisQueue;
 typedef enum {
   GST_CVIS_POP_ITEM,     /* an item, to be completed */
   GST_CVIS_POP_EVENT,    /* an event, to be pushed; the caller owns it */
+  GST_CVIS_POP_FRAME,    /* a frame that passes, to be pushed; the same */
   GST_CVIS_POP_MARK,     /* a mark: everything before it has been popped */
   GST_CVIS_POP_DEADLINE, /* the deadline has passed (reported once) */
   GST_CVIS_POP_STOP,     /* the flow is not GST_FLOW_OK */
@@ -58,6 +59,9 @@ void gst_cvis_queue_free_spare (GstCvisQueue *queue);
 GstFlowReturn gst_cvis_queue_push_item (GstCvisQueue *queue, gpointer item);
 GstFlowReturn gst_cvis_queue_push_event (GstCvisQueue *queue, GstEvent *event);
 GstFlowReturn gst_cvis_queue_push_mark (GstCvisQueue *queue);
+/* @frame: a buffer or list that the element leaves as it is */
+GstFlowReturn gst_cvis_queue_push_frame (
+    GstCvisQueue *queue, GstMiniObject *frame);
 
 /* @end_time: time (g_get_monotonic_time()) at which pop() returns even if the queue
  * is empty */
@@ -69,16 +73,16 @@ void gst_cvis_queue_set_spin (GstCvisQueue *queue, guint us);
 /* For the one thread that empties it. The result of the previous pop counts as
  * done when the next one is called. */
 GstCvisPop gst_cvis_queue_pop (
-    GstCvisQueue *queue, gpointer *item, GstEvent **event);
+    GstCvisQueue *queue, gpointer *item, GstMiniObject **object);
 
 /* Waits until all that was pushed is done. */
 GstFlowReturn gst_cvis_queue_wait_idle (GstCvisQueue *queue);
 
 /* Removes all entries: forgets the items, which the caller owns, and drops the
- * events as gst_cvis_queue_drop_event() does. */
+ * events and frames as gst_cvis_queue_drop() does. */
 void gst_cvis_queue_discard (GstCvisQueue *queue, GstPad *pad);
-/* Takes @event, which is not pushed. A sticky event other than EOS and SEGMENT is
+/* Takes @object, which is not pushed. A sticky event other than EOS and SEGMENT is
  * stored on @pad (if not %NULL), as a flush keeps it. */
-void gst_cvis_queue_drop_event (GstEvent *event, GstPad *pad);
+void gst_cvis_queue_drop (GstMiniObject *object, GstPad *pad);
 
 G_END_DECLS

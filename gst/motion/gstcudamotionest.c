@@ -122,6 +122,7 @@ gst_cuda_motion_est_class_init (GstCudaMotionEstClass *klass)
   filter_class->submit = gst_motion_input_submit;
   filter_class->finish = gst_motion_input_finish;
   filter_class->complete = gst_motion_output_complete;
+  filter_class->pass = gst_motion_output_pass;
   filter_class->mark = gst_motion_output_mark;
   filter_class->src_event = gst_motion_output_event;
   filter_class->flush = gst_motion_output_flush;

@@ -31,10 +31,10 @@ typedef enum {
 } GstMotionSideKind;
 #define GST_MOTION_SIDES 3
 
-/* An item to push: one of the two is set. */
+/* What waits to be pushed: one of the two is set. */
 typedef struct {
   GstMotionFrame *frame; /* the engine's */
-  GstEvent *event;
+  GstMiniObject *object; /* an event, or a frame that is not searched */
 } GstMotionHeld;
 
 /* Frames whose timestamps are stored: more than can be in flight, with their
@@ -109,12 +109,10 @@ GstFlowReturn gst_motion_input_finish (GstCvisFilter *filter);
 
 /* --- gstmotionoutput.c ----------------------------------------------------- */
 
-/* An event for the queue that carries @buffer, a frame that is not searched: it
- * keeps the frame's place in the stream, and is dropped by a flush. Takes
- * @buffer. */
-GstEvent *gst_motion_skip_event (GstBuffer *buffer);
 /* See GstCvisFilterClass. */
 GstFlowReturn gst_motion_output_complete (GstCvisFilter *filter, gpointer item);
+GstFlowReturn gst_motion_output_pass (
+    GstCvisFilter *filter, GstMiniObject *frame);
 GstFlowReturn gst_motion_output_mark (GstCvisFilter *filter);
 void gst_motion_output_event (GstCvisFilter *filter, GstEvent *event);
 void gst_motion_output_flush (GstCvisFilter *filter);

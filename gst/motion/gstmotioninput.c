@@ -129,13 +129,13 @@ submit (GstCudaMotionEst *self, GstMotionFrame *frame, GstBuffer *buffer,
 static GstFlowReturn
 skip_frame (GstCudaMotionEst *self, GstBuffer *buffer)
 {
-  GstEvent *event = gst_motion_skip_event (buffer);
-  GstFlowReturn flow = gst_cvis_queue_push_event (self->filter.queue, event);
+  GstFlowReturn flow = gst_cvis_queue_push_frame (
+      self->filter.queue, GST_MINI_OBJECT_CAST (buffer));
 
   self->skip--;
   self->number++;
   if (flow != GST_FLOW_OK)
-    gst_event_unref (event);
+    gst_buffer_unref (buffer);
   return flow;
 }
 

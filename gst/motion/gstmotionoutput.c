@@ -219,7 +219,7 @@ push_side (GstCudaMotionEst *self, GstMotionSideKind kind, GstBuffer *buffer)
         &self->filter, kind, GST_MINI_OBJECT_CAST (buffer));
 }
 
-static GstFlowReturn
+static void
 push_frame (GstCudaMotionEst *self, Leaving *leaving)
 {
   GstCvisFilter *filter = &self->filter;
@@ -230,57 +230,35 @@ push_frame (GstCudaMotionEst *self, Leaving *leaving)
   push_side (self, GST_MOTION_SIDE_PREDICTION, leaving->prediction);
   push_side (self, GST_MOTION_SIDE_RESIDUAL, leaving->residual);
   gst_cvis_filter_push (filter, GST_MINI_OBJECT_CAST (leaving->video));
-  return gst_cvis_filter_get_flow (filter);
 }
 
-#define SKIPPED "cudamotionest-skipped"
-
-GstEvent *
-gst_motion_skip_event (GstBuffer *buffer)
+static GstFlowReturn
+push_skipped (GstCudaMotionEst *self, GstMiniObject *frame)
 {
-  GstStructure *s =
-      gst_structure_new (SKIPPED, "buffer", GST_TYPE_BUFFER, buffer, NULL);
-
-  gst_buffer_unref (buffer);
-  return gst_event_new_custom (GST_EVENT_CUSTOM_DOWNSTREAM, s);
-}
-
-/* Pushes @event, or the skipped frame that it carries. */
-static void
-push_event (GstCudaMotionEst *self, GstEvent *event)
-{
-  GstCvisFilter *filter = &self->filter;
-  GstBuffer *buffer;
-
-  if (!gst_event_has_name (event, SKIPPED)) {
-    gst_cvis_filter_push_event (filter, event);
-    return;
-  }
-  gst_structure_get (gst_event_get_structure (event), "buffer", GST_TYPE_BUFFER,
-      &buffer, NULL);
-  gst_event_unref (event);
-  g_mutex_lock (&filter->stats_lock);
+  g_mutex_lock (&self->filter.stats_lock);
   gst_motion_stats_add_skipped (&self->stats);
-  g_mutex_unlock (&filter->stats_lock);
-  gst_cvis_filter_push (filter, GST_MINI_OBJECT_CAST (buffer));
-  /* the flow can be returned at a mark, but not at an event */
-  if (gst_cvis_filter_get_flow (filter) != GST_FLOW_OK)
-    gst_cvis_queue_push_mark (filter->queue);
+  g_mutex_unlock (&self->filter.stats_lock);
+  return gst_cvis_filter_pass (&self->filter, frame);
 }
 
-/* Pushes the events that arrived between this frame and the next. */
-static void
-push_held_events (GstCudaMotionEst *self)
+/* Pushes what arrived between this frame and the next. */
+static GstFlowReturn
+push_held_objects (GstCudaMotionEst *self)
 {
+  GstFlowReturn flow = gst_cvis_filter_get_flow (&self->filter);
   GstMotionHeld *head;
 
   while ((head = gst_queue_array_peek_head_struct (self->held)) != NULL
-         && head->event != NULL) {
-    GstEvent *event = head->event;
+         && head->object != NULL) {
+    GstMiniObject *object = head->object;
 
     gst_queue_array_pop_head_struct (self->held);
-    push_event (self, event);
+    if (GST_IS_EVENT (object))
+      gst_cvis_filter_push_event (&self->filter, GST_EVENT_CAST (object));
+    else
+      flow = push_skipped (self, object);
   }
+  return flow;
 }
 
 /* Pushes the frame @job, the first of those held, which has been computed. */
@@ -289,15 +267,13 @@ complete_frame (GstCudaMotionEst *self, MotionJob *job)
 {
   GstMotionFrame *frame = (GstMotionFrame *) job; /* its first member */
   Leaving leaving = finish_frame (self, frame);
-  GstFlowReturn flow;
 
   gst_queue_array_pop_head_struct (self->held);
   self->n_held--;
   gst_motion_frame_clear (frame);
   gst_cvis_queue_give (self->filter.queue, frame);
-  flow = push_frame (self, &leaving);
-  push_held_events (self);
-  return flow;
+  push_frame (self, &leaving);
+  return push_held_objects (self);
 }
 
 /* Completes frames until none is ready or being computed. */
@@ -335,9 +311,21 @@ gst_motion_output_event (GstCvisFilter *filter, GstEvent *event)
   /* EOS overtakes frames only after an error: they will not leave */
   if (self->n_held > 0 && GST_EVENT_TYPE (event) != GST_EVENT_EOS)
     gst_queue_array_push_tail_struct (
-        self->held, &(GstMotionHeld){ .event = event });
+        self->held, &(GstMotionHeld){ .object = GST_MINI_OBJECT_CAST (event) });
   else
-    push_event (self, event);
+    gst_cvis_filter_push_event (filter, event);
+}
+
+GstFlowReturn
+gst_motion_output_pass (GstCvisFilter *filter, GstMiniObject *frame)
+{
+  GstCudaMotionEst *self = GST_CUDA_MOTION_EST (filter);
+
+  if (self->n_held == 0)
+    return push_skipped (self, frame);
+  gst_queue_array_push_tail_struct (
+      self->held, &(GstMotionHeld){ .object = frame });
+  return GST_FLOW_OK;
 }
 
 GstFlowReturn
@@ -366,8 +354,8 @@ discard_held (GstCudaMotionEst *self)
   GstMotionHeld *held;
 
   while ((held = gst_queue_array_pop_head_struct (self->held)) != NULL)
-    if (held->event != NULL)
-      gst_cvis_queue_drop_event (held->event, self->filter.srcpad);
+    if (held->object != NULL)
+      gst_cvis_queue_drop (held->object, self->filter.srcpad);
   self->n_held = 0;
 }
 
