@@ -2,7 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Jobs in flight, in order; shared by the backends. */
+/* Checks of jobs; shared by the backends. */
+#include "cuda/core/jobs.h"
 #include "cuda/lifting/backend.h"
 
 struct _LwtEngine {
@@ -10,10 +11,7 @@ struct _LwtEngine {
   const LwtBackendOps *ops;
   LwtBackend *backend;
   gboolean cuda;
-
-  GMutex lock; /* protects the members below */
-  LwtJob **in_flight;
-  guint first, n_in_flight;
+  CvisJobs *jobs;
 };
 
 LwtEngine *
@@ -30,8 +28,7 @@ lwt_engine_new_on (const LwtBackendOps *ops, const LwtConfig *config,
   }
   engine->ops = ops;
   engine->cuda = context != NULL;
-  engine->in_flight = g_new0 (LwtJob *, config->depth_in_flight);
-  g_mutex_init (&engine->lock);
+  engine->jobs = cvis_jobs_new (config->depth_in_flight);
   return engine;
 }
 
@@ -46,8 +43,7 @@ lwt_engine_free (LwtEngine *engine)
     lwt_engine_wait (engine, &job, NULL);
   } while (job != NULL);
   engine->ops->destroy (engine->backend);
-  g_mutex_clear (&engine->lock);
-  g_free (engine->in_flight);
+  cvis_jobs_free (engine->jobs);
   g_free (engine);
 }
 
@@ -147,26 +143,15 @@ clear_results (LwtJob *job)
 gboolean
 lwt_engine_submit (LwtEngine *engine, LwtJob *job, GError **error)
 {
-  const guint depth = engine->plan.config.depth_in_flight;
-  guint slot, n;
+  guint slot;
 
-  if (!check_job (engine, job, error))
+  if (!check_job (engine, job, error)
+      || !cvis_jobs_find_slot (engine->jobs, "surfaces", &slot, error))
     return FALSE;
-  g_mutex_lock (&engine->lock);
-  n = engine->n_in_flight;
-  slot = (engine->first + n) % depth;
-  g_mutex_unlock (&engine->lock);
-  if (n == depth)
-    return cvis_refuse (error,
-        "%u surfaces are in flight, the maximum: wait for one of them first",
-        depth);
   clear_results (job);
   if (!engine->ops->submit (engine->backend, slot, job, error))
     return FALSE;
-  g_mutex_lock (&engine->lock);
-  engine->in_flight[slot] = job;
-  engine->n_in_flight++;
-  g_mutex_unlock (&engine->lock);
+  cvis_jobs_push (engine->jobs, job);
   return TRUE;
 }
 
@@ -176,17 +161,11 @@ lwt_engine_wait (LwtEngine *engine, LwtJob **job, GError **error)
   guint slot;
   gboolean ok;
 
-  g_mutex_lock (&engine->lock);
-  slot = engine->first;
-  *job = engine->n_in_flight > 0 ? engine->in_flight[slot] : NULL;
-  g_mutex_unlock (&engine->lock);
+  *job = cvis_jobs_peek (engine->jobs, &slot);
   if (*job == NULL)
     return TRUE;
   ok = engine->ops->wait (engine->backend, slot, error);
-  g_mutex_lock (&engine->lock);
-  engine->first = (slot + 1) % engine->plan.config.depth_in_flight;
-  engine->n_in_flight--;
-  g_mutex_unlock (&engine->lock);
+  cvis_jobs_pop (engine->jobs);
   return ok;
 }
 

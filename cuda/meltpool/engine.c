@@ -4,18 +4,16 @@
  */
 /* Shared by both backends: names, scales, checks of the settings, and the
  * order of batches. */
+#include "cuda/core/jobs.h"
 #include "cuda/meltpool/backend.h"
 
 struct _PbfEngine {
   const PbfBackendOps *ops;
   PbfBackend *backend;
   PbfModel *model;
-  guint max_batch, depth;
+  guint max_batch;
   guint64 position;
-
-  GMutex lock; /* protects the members below */
-  PbfBatch *in_flight[16];
-  guint first, n_in_flight;
+  CvisJobs *batches;
 };
 
 guint
@@ -166,8 +164,7 @@ pbf_engine_new (const PbfConfig *config, PbfModel *model, CvisContext *context,
   engine->backend = backend;
   engine->model = model ? pbf_model_ref (model) : NULL;
   engine->max_batch = config->max_batch;
-  engine->depth = config->depth;
-  g_mutex_init (&engine->lock);
+  engine->batches = cvis_jobs_new (config->depth);
   return engine;
 }
 
@@ -184,7 +181,7 @@ pbf_engine_free (PbfEngine *engine)
   engine->ops->destroy (engine->backend);
   if (engine->model)
     pbf_model_unref (engine->model);
-  g_mutex_clear (&engine->lock);
+  cvis_jobs_free (engine->batches);
   g_free (engine);
 }
 
@@ -196,27 +193,13 @@ pbf_engine_submit (PbfEngine *engine, PbfBatch *batch, GError **error)
   if (batch->n < 1 || batch->n > engine->max_batch)
     return cvis_refuse (error, "a batch of %u frames, must be 1 to %u",
         batch->n, engine->max_batch);
-  g_mutex_lock (&engine->lock);
-  if (engine->n_in_flight == engine->depth) {
-    g_mutex_unlock (&engine->lock);
-    g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
-        "%u batches are in flight, the maximum: wait for one of them first",
-        engine->depth);
-    return FALSE;
-  }
-  slot = (engine->first + engine->n_in_flight) % engine->depth;
-  g_mutex_unlock (&engine->lock);
-
-  if (!engine->ops->submit (
+  if (!cvis_jobs_find_slot (engine->batches, "batches", &slot, error)
+      || !engine->ops->submit (
           engine->backend, slot, batch, engine->position, error))
     return FALSE;
   for (guint i = 0; i < batch->n; i++)
     engine->position += 1 + batch->infos[i].lost_before;
-
-  g_mutex_lock (&engine->lock);
-  engine->in_flight[slot] = batch;
-  engine->n_in_flight++;
-  g_mutex_unlock (&engine->lock);
+  cvis_jobs_push (engine->batches, batch);
   return TRUE;
 }
 
@@ -226,21 +209,11 @@ pbf_engine_wait (PbfEngine *engine, PbfBatch **batch, GError **error)
   gboolean ok;
   guint slot;
 
-  *batch = NULL;
-  g_mutex_lock (&engine->lock);
-  slot = engine->first;
-  if (engine->n_in_flight > 0)
-    *batch = engine->in_flight[slot];
-  g_mutex_unlock (&engine->lock);
+  *batch = cvis_jobs_peek (engine->batches, &slot);
   if (*batch == NULL)
     return TRUE;
-
   ok = engine->ops->wait (engine->backend, slot, *batch, error);
-
-  g_mutex_lock (&engine->lock);
-  engine->first = (slot + 1) % engine->depth;
-  engine->n_in_flight--;
-  g_mutex_unlock (&engine->lock);
+  cvis_jobs_pop (engine->batches);
   return ok;
 }
 

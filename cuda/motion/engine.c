@@ -4,6 +4,7 @@
  */
 /* The order of the stream, shared by the backends: places of the pictures,
  * reference of each search, frames in flight and their state. */
+#include "cuda/core/jobs.h"
 #include "cuda/motion/backend.h"
 #include "cuda/motion/constant.h"
 #include "cuda/motion/summary.h"
@@ -14,11 +15,11 @@ typedef enum {
   FRAME_FAILED, /* the search did not start; error has the cause */
 } FrameState;
 
-/* A frame in flight; its index in the ring is its slot of the backend. */
+/* A frame in flight, at the index of its slot of the backend */
 typedef struct {
   MotionTask task;
   guint64 number; /* in the stream, from 0 */
-  FrameState state;
+  gint state;     /* FrameState; atomic */
   GError *error;
 } Frame;
 
@@ -28,7 +29,9 @@ struct _MotionEngine {
   MotionBackend *backend;
   gboolean cuda;
   MotionConstant *constant; /* used by the waiting thread */
-  guint n_slots, n_pictures;
+  guint n_pictures;
+  Frame *frames_of_slots;
+  CvisJobs *in_flight; /* of these frames */
 
   /* used by the submitting thread */
   guint64 loaded;   /* frames since the engine was made; gives the next place */
@@ -36,10 +39,6 @@ struct _MotionEngine {
   guint n_pending;  /* youngest frames in flight, waiting for future frames */
   guint n_previous; /* fields of the previous frame searched in this stream */
   gint previous[CVIS_MOTION_MAX_FIELDS]; /* distances of these */
-
-  GMutex lock; /* protects the members below and the states of frames */
-  Frame *in_flight;
-  guint first, n_in_flight;
 };
 
 /* --- making and freeing ---------------------------------------------------- */
@@ -68,10 +67,9 @@ motion_engine_new_on (const MotionBackendOps *ops, const MotionConfig *config,
   engine->backend = backend;
   engine->cuda = context != NULL;
   engine->constant = constant;
-  engine->n_slots = motion_config_get_n_slots (config);
   engine->n_pictures = motion_config_get_n_pictures (config);
-  engine->in_flight = g_new0 (Frame, engine->n_slots);
-  g_mutex_init (&engine->lock);
+  engine->frames_of_slots = g_new0 (Frame, motion_config_get_n_slots (config));
+  engine->in_flight = cvis_jobs_new (motion_config_get_n_slots (config));
   return engine;
 }
 
@@ -100,8 +98,8 @@ motion_engine_free (MotionEngine *engine)
   } while (job != NULL);
   engine->ops->destroy (engine->backend);
   motion_constant_free (engine->constant);
-  g_mutex_clear (&engine->lock);
-  g_free (engine->in_flight);
+  cvis_jobs_free (engine->in_flight);
+  g_free (engine->frames_of_slots);
   g_free (engine);
 }
 
@@ -159,14 +157,6 @@ check_job (const MotionEngine *engine, const MotionJob *job, GError **error)
 
 /* --- starting searches ------------------------------------------------------ */
 
-/* Frame in flight with age @age; 0 is the youngest. */
-static Frame *
-frame_by_age (MotionEngine *engine, guint age)
-{
-  return &engine->in_flight[(engine->first + engine->n_in_flight - 1 - age)
-                            % engine->n_slots];
-}
-
 /* Adds the field of @frame with @distance, if that reference exists. */
 static void
 add_field (MotionEngine *engine, Frame *frame, gint distance)
@@ -201,7 +191,7 @@ start_search (MotionEngine *engine, Frame *frame)
 {
   MotionJob *job = frame->task.job;
   FrameState state = FRAME_SEARCHED;
-  guint slot = (guint) (frame - engine->in_flight);
+  guint slot = (guint) (frame - engine->frames_of_slots);
 
   job->flags = frame->number == 0 ? CVIS_MOTION_FRAME_FIRST : 0;
   job->n_fields = 0;
@@ -217,21 +207,15 @@ start_search (MotionEngine *engine, Frame *frame)
     state = FRAME_FAILED;
     engine->n_previous = 0;
   }
-  g_mutex_lock (&engine->lock);
-  frame->state = state;
-  g_mutex_unlock (&engine->lock);
+  g_atomic_int_set (&frame->state, state);
 }
 
 /* The frame that has waited longest for future frames. */
 static void
 start_oldest_pending (MotionEngine *engine)
 {
-  Frame *frame;
-
-  g_mutex_lock (&engine->lock);
-  frame = frame_by_age (engine, --engine->n_pending);
-  g_mutex_unlock (&engine->lock);
-  start_search (engine, frame);
+  start_search (
+      engine, cvis_jobs_get_recent (engine->in_flight, --engine->n_pending));
 }
 
 /* --- the stream ------------------------------------------------------------- */
@@ -241,29 +225,18 @@ motion_engine_submit (MotionEngine *engine, MotionJob *job, GError **error)
 {
   guint picture = (guint) (engine->loaded % engine->n_pictures);
   guint ahead = engine->config.bidirectional ? engine->config.references : 0;
-  gboolean full;
-  Frame *frame;
+  guint slot;
 
-  if (!check_job (engine, job, error))
+  if (!check_job (engine, job, error)
+      || !cvis_jobs_find_slot (engine->in_flight, "frames", &slot, error)
+      || !engine->ops->load (engine->backend, picture, job, error))
     return FALSE;
-  g_mutex_lock (&engine->lock);
-  full = engine->n_in_flight == engine->n_slots;
-  g_mutex_unlock (&engine->lock);
-  if (full)
-    return cvis_refuse (error,
-        "%u frames are in flight, the maximum: wait for one of them first",
-        engine->n_slots);
-  if (!engine->ops->load (engine->backend, picture, job, error))
-    return FALSE;
-
-  g_mutex_lock (&engine->lock);
-  engine->n_in_flight++;
-  frame = frame_by_age (engine, 0);
-  *frame = (Frame){
+  engine->frames_of_slots[slot] = (Frame){
     .task = { .job = job, .picture = picture },
     .number = engine->frames,
+    .state = FRAME_PENDING,
   };
-  g_mutex_unlock (&engine->lock);
+  cvis_jobs_push (engine->in_flight, &engine->frames_of_slots[slot]);
   engine->loaded++;
   engine->frames++;
   engine->n_pending++;
@@ -274,16 +247,13 @@ motion_engine_submit (MotionEngine *engine, MotionJob *job, GError **error)
 
 /* The oldest frame in flight if its search has started, otherwise %NULL. */
 static Frame *
-find_ready (MotionEngine *engine)
+find_ready (MotionEngine *engine, guint *slot)
 {
-  Frame *frame = NULL;
+  Frame *frame = cvis_jobs_peek (engine->in_flight, slot);
 
-  g_mutex_lock (&engine->lock);
-  if (engine->n_in_flight > 0
-      && engine->in_flight[engine->first].state != FRAME_PENDING)
-    frame = &engine->in_flight[engine->first];
-  g_mutex_unlock (&engine->lock);
-  return frame;
+  return frame != NULL && g_atomic_int_get (&frame->state) != FRAME_PENDING
+             ? frame
+             : NULL;
 }
 
 /* Whether all samples equal those of the reference. */
@@ -316,7 +286,8 @@ summarise (MotionEngine *engine, MotionJob *job)
 gboolean
 motion_engine_wait (MotionEngine *engine, MotionJob **job, GError **error)
 {
-  Frame *frame = find_ready (engine);
+  guint slot;
+  Frame *frame = find_ready (engine, &slot);
   gboolean ok = FALSE;
 
   *job = NULL;
@@ -326,15 +297,10 @@ motion_engine_wait (MotionEngine *engine, MotionJob **job, GError **error)
   if (frame->state == FRAME_FAILED)
     g_propagate_error (error, g_steal_pointer (&frame->error));
   else
-    ok = engine->ops->wait (
-        engine->backend, (guint) (frame - engine->in_flight), error);
+    ok = engine->ops->wait (engine->backend, slot, error);
   if (ok)
     summarise (engine, *job);
-
-  g_mutex_lock (&engine->lock);
-  engine->first = (engine->first + 1) % engine->n_slots;
-  engine->n_in_flight--;
-  g_mutex_unlock (&engine->lock);
+  cvis_jobs_pop (engine->in_flight);
   return ok;
 }
 
