@@ -5,6 +5,7 @@
 #include "cuda/core/plane.h"
 
 #include "cuda/core/arena.cuh"
+#include "cuda/core/sum.cuh"
 
 #define THREADS 256
 #define MAX_BLOCKS 1024
@@ -23,10 +24,7 @@ __launch_bounds__ (THREADS) sum_rows (CvisPlane plane, unsigned long long *sum)
     for (guint x = threadIdx.x; x < plane.width; x += THREADS)
       mine += (guint) (row[x] >> plane.shift);
   }
-  for (int other = 16; other > 0; other /= 2)
-    mine += __shfl_down_sync (0xffffffff, mine, other);
-  if (threadIdx.x % 32 == 0)
-    atomicAdd (sum, mine);
+  cvis_block_add<THREADS> (mine, sum);
 }
 
 gboolean
