@@ -28,7 +28,8 @@ static struct {
 static const GOptionEntry entries[] = {
   { "lambda-c", 'c', 0, G_OPTION_ARG_STRING, &options.lambda_c,
       "Cut-off between roughness and waviness, 80um; default: the largest of "
-      "..., 25, 80, 250 um, ... that is at most a fifth of the shorter side",
+      "..., 25, 80, 250 um, ... that is at most a fifth of the shorter side, "
+      "and at least three samples",
       "LENGTH" },
   { "lambda-s", 0, 0, G_OPTION_ARG_STRING, &options.lambda_s,
       "Cut-off between noise and roughness; default: none", "LENGTH" },

@@ -70,15 +70,18 @@ take_roughness_results (GstElement *pipeline, gpointer data)
     surface_pictures_take (&surface->pictures, pipeline);
 }
 
-/* The largest of the series that is at most a fifth of @side; 0 if none is */
+/* The largest of the series that is at most a fifth of @side, but at least the first one of
+ * three samples: the shortest that the filter can separate; 0 without a spacing */
 static gdouble
-choose_lambda_c (gdouble side)
+choose_lambda_c (gdouble side, gdouble spacing)
 {
   gdouble best = 0;
 
+  if (spacing == 0)
+    return 0;
   for (gint decade = -9; decade < 1; decade++)
     for (guint i = 0; i < G_N_ELEMENTS (series); i++)
-      if (series[i] * pow (10, decade) <= side / 5)
+      if (series[i] * pow (10, decade) <= side / 5 || best < 3 * spacing)
         best = series[i] * pow (10, decade);
   return best;
 }
@@ -127,16 +130,16 @@ choose_cutoffs (
                            ? MIN (dx * about->width, dy * about->height)
                            : dx * about->width;
 
-  surface->lambda_c =
-      settings->lambda_c > 0 ? settings->lambda_c : choose_lambda_c (side);
+  surface->lambda_c = settings->lambda_c > 0
+                          ? settings->lambda_c
+                          : choose_lambda_c (side, MAX (dx, dy));
   if (dx == 0 || surface->lambda_c == 0) {
     g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA,
         "the sample spacing is unknown; give it with --dx 1um");
     return FALSE;
   }
   return check_cutoff ("--lambda-s", settings->lambda_s, about, dx, dy, error)
-         && check_cutoff (
-             "--lambda-c", settings->lambda_c, about, dx, dy, error)
+         && check_cutoff ("--lambda-c", surface->lambda_c, about, dx, dy, error)
          && check_cutoff (
              "--lambda-f", settings->lambda_f, about, dx, dy, error);
 }

@@ -31,7 +31,7 @@ typedef enum {
 } GstMotionSideKind;
 #define GST_MOTION_SIDES 3
 
-/* An entry that is held back until the frames before it have left: one of the two is set. */
+/* An entry that waits until the frames before it have left: one of the two is set. */
 typedef struct {
   GstMotionFrame *frame; /* the engine's */
   GstMiniObject *object; /* an event, or a frame that is not searched */

@@ -258,6 +258,17 @@ class Roughness(Tool):
         found = json.loads(run("roughness", "part0.x3p", "--json")[0])
         self.assertGreater(found["surfaces"][0]["components"]["roughness"]["sa_m"], 0)
 
+    def test_default_cutoff(self):
+        for side, wanted in ((512, "80 "), (128, "25 "), (28, "8 "), (12, "8 "), (8, "8 ")):
+            launch(f"surfacetestsrc num-buffers=1 ! other/tensors,dimensions=(string){side}:{side}:1:1"
+                   " ! surfacesink location=default.x3p")
+            text, errors = run("roughness", "default.x3p")
+            self.assertEqual(errors, "", side)
+            self.assertRegex(text, rf"lambda-c ({wanted}µm;|.*\({wanted}µm asked for)")
+        launch("surfacetestsrc num-buffers=1 ! other/tensors,dimensions=(string)4:4:1:1"
+               " ! surfacesink location=default.x3p")
+        self.assertIn("--lambda-c 8 µm is not in", run("roughness", "default.x3p", status=1)[1])
+
     def test_unfiltered_is_the_surface(self):
         self.make_surfaces(ending="npy")
         import numpy

@@ -607,6 +607,7 @@ find_median (LwtBackend *backend, SpinWork *work)
   return backend->surface.floats->from_magnitude (work->prefix);
 }
 
+/* sigma, the estimate of the noise, is median |w| / 0.6745 of the finest coefficients. */
 static gdouble
 find_threshold (LwtBackend *backend, const LwtJob *job, SpinWork *work)
 {

@@ -175,7 +175,8 @@ __launch_bounds__ (COUNT_THREADS)
 }
 
 /* One warp: finds the bin that holds the entry and clears the bins for the
- * next pass. The first pass counts all entries, and so sets the rank. */
+ * next pass. The first pass counts all entries, and so sets the rank; the last one has the
+ * median, and with it sigma, median / 0.6745, the estimate of the noise. */
 template <typename T>
 __global__ void
 pick_kernel (guint pass, guint passes, gdouble scale, Select *select,
