@@ -530,7 +530,8 @@ class Video(Tool):
         launch("videotestsrc num-buffers=2000 ! video/x-raw,width=640,height=480 ! jpegenc"
                " ! avimux ! filesink location=long.avi")
         process = subprocess.Popen([PROGRAM, "motion", "long.avi", "-o", "o.csv", "--threads", "1"],
-                                   stdout=subprocess.DEVNULL)
+                                   stdout=subprocess.DEVNULL,
+                                   preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL))
         while len(os.listdir()) == 1 and process.poll() is None:
             time.sleep(0.1)
         process.send_signal(signal.SIGHUP)

@@ -211,7 +211,9 @@ GST_START_TEST (test_locations)
   g_free (text);
   for (guint i = 0; i < G_N_ELEMENTS (order); i++) {
     buffer = gst_harness_pull (h);
-    assert_info (h, order[i] == 0 ? 3 : 4, 2, GST_CVIS_SURFACE_TYPE_FLOAT32);
+    /* the caps may be those of the next file already */
+    fail_unless_equals_int (gst_buffer_get_size (buffer),
+        (order[i] == 0 ? 3 : 4) * 2 * sizeof (gfloat));
     assert_heights (buffer, order[i], 5e-9);
     fail_unless_equals_uint64 (GST_BUFFER_PTS (buffer), i * GST_SECOND);
     gst_buffer_unref (buffer);
