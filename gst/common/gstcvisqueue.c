@@ -281,19 +281,36 @@ gst_cvis_queue_set_spin (GstCvisQueue *queue, guint us)
   g_mutex_unlock (&queue->lock);
 }
 
-/* Call with the lock held, which is released meanwhile. Looks for changes for
- * spin_us microseconds. */
-static void
-spin_for_change (GstCvisQueue *queue)
+/* The entry popped last is done.
+ * @changes: (out): those so far
+ * Returns: for how long to look for changes before sleeping, us */
+static guint
+end_entry (GstCvisQueue *queue, gint *changes)
 {
-  gint before = g_atomic_int_get (&queue->changes);
-  gint64 end = g_get_monotonic_time () + queue->spin_us;
+  guint spin_us = 0;
 
+  g_mutex_lock (&queue->lock);
+  if (queue->busy) {
+    queue->busy = FALSE;
+    g_cond_broadcast (&queue->changed);
+  }
+  if (queue->flow == GST_FLOW_OK && gst_queue_array_is_empty (queue->entries)
+      && queue->deadline < 0)
+    spin_us = queue->spin_us;
+  *changes = g_atomic_int_get (&queue->changes);
   g_mutex_unlock (&queue->lock);
+  return spin_us;
+}
+
+/* Looks for changes after those @before for @spin_us microseconds. */
+static void
+spin_for_change (GstCvisQueue *queue, gint before, guint spin_us)
+{
+  const gint64 end = g_get_monotonic_time () + spin_us;
+
   while (g_atomic_int_get (&queue->changes) == before
          && g_get_monotonic_time () < end)
     cvis_cpu_pause ();
-  g_mutex_lock (&queue->lock);
 }
 
 /* Call with the lock held. Returns: FALSE when the deadline has passed. */
@@ -328,15 +345,12 @@ GstCvisPop
 gst_cvis_queue_pop (GstCvisQueue *queue, gpointer *item, GstMiniObject **object)
 {
   GstCvisPop pop = GST_CVIS_POP_DEADLINE;
+  gint changes;
+  const guint spin_us = end_entry (queue, &changes);
 
+  if (spin_us > 0)
+    spin_for_change (queue, changes, spin_us);
   g_mutex_lock (&queue->lock);
-  if (queue->busy) {
-    queue->busy = FALSE;
-    g_cond_broadcast (&queue->changed);
-  }
-  if (queue->spin_us > 0 && queue->flow == GST_FLOW_OK
-      && gst_queue_array_is_empty (queue->entries) && queue->deadline < 0)
-    spin_for_change (queue);
   if (wait_for_entry (queue)) {
     if (queue->flow != GST_FLOW_OK) {
       pop = GST_CVIS_POP_STOP;

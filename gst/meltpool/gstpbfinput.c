@@ -146,25 +146,36 @@ fill_info (GstCudaPbfMonitor *self, GstPbfBatch *batch, guint i,
   self->gap_frames = 0;
 }
 
-/* Call with the fill lock held; it is released during the wait for a spare batch, as
- * the source pad's task may need it. Only this thread takes batches. */
+static gboolean
+has_batch (GstCudaPbfMonitor *self)
+{
+  gboolean filling;
+
+  g_mutex_lock (&self->fill_lock);
+  filling = self->filling != NULL;
+  g_mutex_unlock (&self->fill_lock);
+  return filling;
+}
+
+/* Waits for a spare batch to fill, without the fill lock, as the source pad's task may
+ * need it. Only this thread takes batches, and the task leaves an empty one. */
 static GstFlowReturn
 begin_batch (GstCudaPbfMonitor *self)
 {
   gpointer batch;
-  GstFlowReturn flow;
+  GstFlowReturn flow = gst_cvis_queue_take (self->filter.queue, &batch);
 
-  g_mutex_unlock (&self->fill_lock);
-  flow = gst_cvis_queue_take (self->filter.queue, &batch);
-  if (flow == GST_FLOW_OK) {
-    flow = gst_pbf_batch_acquire (batch, self->records_pool, self->grey_pool);
-    if (flow != GST_FLOW_OK)
-      gst_cvis_queue_give (self->filter.queue, batch);
+  if (flow != GST_FLOW_OK)
+    return flow;
+  flow = gst_pbf_batch_acquire (batch, self->records_pool, self->grey_pool);
+  if (flow != GST_FLOW_OK) {
+    gst_cvis_queue_give (self->filter.queue, batch);
+    return flow;
   }
   g_mutex_lock (&self->fill_lock);
-  if (flow == GST_FLOW_OK)
-    self->filling = batch;
-  return flow;
+  self->filling = batch;
+  g_mutex_unlock (&self->fill_lock);
+  return GST_FLOW_OK;
 }
 
 /* Call with the fill lock held; @buffer is writable. */
@@ -186,15 +197,15 @@ add_frame (GstCudaPbfMonitor *self, GstBuffer *buffer, GError **error)
   return GST_FLOW_OK;
 }
 
-/* Call with the fill lock held: leaves a batch with frames, which is due when its
- * oldest frame has waited for max-latency. */
+/* Call with the fill lock held: a batch with frames is due when its oldest frame has waited
+ * for max-latency. */
 static GstFlowReturn
 arm_deadline (GstCudaPbfMonitor *self, guint64 arrival, GError **error)
 {
   GstPbfBatch *batch = self->filling;
   GstClockTime wait;
 
-  if (batch->end_time >= 0)
+  if (batch == NULL || batch->end_time >= 0)
     return GST_FLOW_OK;
   GST_OBJECT_LOCK (self);
   wait = self->settings.max_latency;
@@ -206,32 +217,50 @@ arm_deadline (GstCudaPbfMonitor *self, guint64 arrival, GError **error)
   return GST_FLOW_OK;
 }
 
-/* Call with the fill lock held. */
+/* Adds the frames of @item from @i on to the batch, until that is full: then there is
+ * none, and the caller begins another.
+ * @i: (inout): the next frame */
+static GstFlowReturn
+add_frames (GstCudaPbfMonitor *self, GstPbfItem *item, GstBufferList *list,
+    guint *i, GError **error)
+{
+  GstFlowReturn flow = GST_FLOW_OK;
+
+  g_mutex_lock (&self->fill_lock);
+  for (; self->filling != NULL && *i < item->n; (*i)++) {
+    GstBuffer *buffer = list != NULL ? gst_buffer_list_get_writable (list, *i)
+                                     : GST_BUFFER_CAST (item->object);
+
+    flow = add_frame (self, buffer, error);
+    if (flow != GST_FLOW_OK)
+      break;
+    if (*i == 0) {
+      g_array_append_vals (self->filling->items, item, 1);
+      item->object = NULL; /* the batch owns it now */
+    }
+    if (self->filling->batch.n == self->filling->capacity)
+      flow = submit_batch (self, FALSE, error);
+    if (flow != GST_FLOW_OK)
+      break;
+  }
+  if (flow == GST_FLOW_OK && *i == item->n)
+    flow = arm_deadline (self, item->arrival, error);
+  g_mutex_unlock (&self->fill_lock);
+  return flow;
+}
+
 static GstFlowReturn
 add_item (GstCudaPbfMonitor *self, GstPbfItem *item, GstBufferList *list,
     GError **error)
 {
   GstFlowReturn flow = GST_FLOW_OK;
 
-  for (guint i = 0; i < item->n && flow == GST_FLOW_OK; i++) {
-    GstBuffer *buffer = list != NULL ? gst_buffer_list_get_writable (list, i)
-                                     : GST_BUFFER_CAST (item->object);
-
-    if (self->filling == NULL)
+  for (guint i = 0; i < item->n && flow == GST_FLOW_OK;) {
+    if (!has_batch (self))
       flow = begin_batch (self);
     if (flow == GST_FLOW_OK)
-      flow = add_frame (self, buffer, error);
-    if (flow != GST_FLOW_OK)
-      break;
-    if (i == 0) {
-      g_array_append_vals (self->filling->items, item, 1);
-      item->object = NULL; /* the batch owns it now */
-    }
-    if (self->filling->batch.n == self->filling->capacity)
-      flow = submit_batch (self, FALSE, error);
+      flow = add_frames (self, item, list, &i, error);
   }
-  if (flow == GST_FLOW_OK && self->filling != NULL)
-    flow = arm_deadline (self, item->arrival, error);
   return flow;
 }
 
@@ -290,9 +319,7 @@ gst_pbf_input_submit (GstCvisFilter *filter, GstMiniObject *object)
     gst_mini_object_unref (item.object);
     return flow;
   }
-  g_mutex_lock (&self->fill_lock);
   flow = add_item (self, &item, list, &error);
-  g_mutex_unlock (&self->fill_lock);
   gst_clear_mini_object (&item.object);
   if (error != NULL && error->code == CVIS_ERROR_FORMAT)
     return refuse_frame (self, error);
