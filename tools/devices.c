@@ -232,8 +232,8 @@ run_devices (gint argc, gchar **argv)
           &command_devices, NULL, OPTIONS_PLAIN, argc, argv, &common, &status))
     return status;
   if (common.inputs[0] != NULL) {
-    status = usage_error (
-        "devices", "takes no argument, %s is one too many", common.inputs[0]);
+    status = usage_error ("devices",
+        "takes no argument: unexpected argument %s", common.inputs[0]);
   } else if (common.json) {
     JsonBuilder *json = json_builder_new ();
 

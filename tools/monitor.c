@@ -422,7 +422,8 @@ write_monitor_report (const Monitoring *self, GError **error)
 
   report_add_paragraph (report,
       "%" G_GUINT64_FORMAT " frames, %" G_GUINT64_FORMAT
-      " of them lost before they came. Analysed in %.2f s. Features are means "
+      " of them lost before the analysis. Analysed in %.2f s. Features are "
+      "means "
       "over the frames with the laser on.",
       self->summary->frames, structure_get_count (self->stats, "lost"),
       self->seconds);

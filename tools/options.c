@@ -171,8 +171,8 @@ check_common (
     return FALSE;
   }
   if (groups & OPTIONS_INPUT && inputs > 1) {
-    print_error (command->name, "takes one input at a time, %s is one too many",
-        common->inputs[1]);
+    print_error (command->name,
+        "takes one input at a time: unexpected argument %s", common->inputs[1]);
     return FALSE;
   }
 

@@ -254,7 +254,7 @@ print_failures (GPtrArray *surfaces)
   }
   if (failed > 0 && surfaces->len > 1)
     print_error ("roughness",
-        interrupted () ? "interrupted: %u of %u files are missing"
+        interrupted () ? "interrupted: %u of %u files were not measured"
                        : "%u of %u files failed",
         failed, surfaces->len);
   return interrupted () ? EXIT_STATUS_INTERRUPTED : status;

@@ -119,8 +119,8 @@ typedef enum {
 } BundleStop;
 
 /**
- * BundleSummary: what users should hear about is here in numbers; all of them are
- * 0 after a cancellation
+ * BundleSummary: the result of a solve, with the counts that are reported to users; these
+ * are 0 after a cancellation
  * @initial_cost, @final_cost: as in BundleIteration
  * @iterations: of Levenberg-Marquardt, including rejected ones
  * @pcg_iterations: total; 0 with a direct solver
@@ -191,8 +191,8 @@ void bundle_reprojection_errors (const BundleProblem *problem, guint threads,
  * covariances of observations with a standard deviation of 1 pixel.
  * @covariances: n_cameras * 81; zeros for parameters that are constant
  * Returns: FALSE with CVIS_ERROR_INVALID where the problem is too large for a
- *   dense factorisation (more than 2000 cameras) or has no unique solution, or
- *   CVIS_ERROR_CANCELLED */
+ *   dense factorisation (more than 2000 cameras) or has no unique solution,
+ *   CVIS_ERROR_MEMORY or CVIS_ERROR_CANCELLED */
 gboolean bundle_covariances (const BundleProblem *problem,
     const BundleConfig *config, gdouble *covariances, GError **error);
 

@@ -65,7 +65,7 @@ typedef struct {
 
 /**
  * PbfRecordingDamage: what was skipped so far
- * @frames: as far as the numbers of the frames around a place tell
+ * @frames: by the numbers of the frames before and after each place
  */
 typedef struct {
   guint64 places, frames, bytes;

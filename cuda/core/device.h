@@ -38,6 +38,7 @@ typedef struct {
  * text) if there is none. */
 gint cvis_device_count (GError **error);
 
+/* Returns: FALSE with CVIS_ERROR_NO_DEVICE or _CUDA */
 gboolean cvis_device_info (
     gint device_id, CvisDeviceInfo *info, GError **error);
 
@@ -70,7 +71,8 @@ gboolean cvis_context_push (CvisContext *context, GError **error);
 void cvis_context_pop (CvisContext *context);
 
 /* Pinned host memory, 256-byte aligned and readable by the device at the
- * same address. Not zeroed. Thread-safe. */
+ * same address. Not zeroed. Thread-safe. Free with cvis_pinned_free().
+ * Returns: %NULL with CVIS_ERROR_MEMORY or _CUDA */
 gpointer cvis_pinned_alloc (CvisContext *context, gsize size, GError **error);
 void cvis_pinned_free (CvisContext *context, gpointer memory);
 

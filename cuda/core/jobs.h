@@ -13,14 +13,14 @@ G_BEGIN_DECLS
 
 typedef struct _CvisJobs CvisJobs;
 
-/* @size: most jobs in flight, and slots */
+/* @size: maximum number of jobs in flight; also the number of slots */
 CvisJobs *cvis_jobs_new (guint size);
 /* @jobs: (nullable) */
 void cvis_jobs_free (CvisJobs *jobs);
 
 /* The slot of the next job; for the thread that submits.
  * @what: what a job is, in the plural, for the error
- * Returns: FALSE with CVIS_ERROR_INVALID if the most jobs are in flight */
+ * Returns: FALSE with CVIS_ERROR_INVALID if the maximum number of jobs is in flight */
 gboolean cvis_jobs_find_slot (
     CvisJobs *jobs, const gchar *what, guint *slot, GError **error);
 /* Puts @job into that slot. */

@@ -11,7 +11,7 @@
 G_BEGIN_DECLS
 
 /**
- * CvisPlane: samples without a sign
+ * CvisPlane: unsigned samples
  * @data: in system memory, or on the device of a stage; samples of 2 bytes are aligned
  * @stride: bytes from a row to the next, at least @width samples
  * @sample_size: bytes of a sample, 1 or 2 (little endian)

@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* CvisStage: what a function that computes one frame at a time needs on a device: a
+/* CvisStage: the resources on a device of a function that computes one frame at a time: a
  * stream, memory for a frame that is uploaded, and sums that its kernels add to. On the
  * CPU there is no stage: such functions take %NULL.
  *

@@ -62,7 +62,7 @@ check_plane (const gchar *what, gconstpointer data, gsize stride, guint width,
         what, stride, bytes * width);
   if (stride % bytes != 0 || GPOINTER_TO_SIZE (data) % bytes != 0)
     return cvis_refuse (error,
-        "address or stride of the %s is no multiple of its samples' "
+        "address or stride of the %s is not a multiple of its samples' "
         "%" G_GSIZE_FORMAT " bytes",
         what, bytes);
   return TRUE;

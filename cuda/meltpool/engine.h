@@ -9,8 +9,8 @@
  * Source: M. Nourazar, B. G. Booth, B. Goossens, A GPU Optimization Workflow
  * for Real-time Execution of Ultra-high Frame Rate Computer Vision
  * Applications, J. Real-Time Image Processing 2023, section 3.
- * docs/design/meltpool.md has the definitions, also where the paper is
- * silent. */
+ * docs/design/meltpool.md has the definitions, with those that the paper
+ * does not give. */
 #pragma once
 
 #include "cuda/core/backend.h"

@@ -58,8 +58,8 @@ typedef enum {
 /**
  * MotionConfig: set up with motion_config_init(), then changed
  * @width, @height: of the searched pictures, pixels, 1..16384
- * @sampling: of frames that are so many times as wide and high (or more, with a rest)
- *   the middle sample of each square of this side is searched, 1..256
+ * @sampling: the middle sample of each square of this side of a frame is searched; a rest
+ *   at the edge is ignored, 1..256
  * @depth: bits of a sample, 8 or 10
  * @block_size: side of a block, pixels: 8, 16, 32 or 64
  * @range: largest component of a vector, 1..128 pixels

@@ -88,7 +88,7 @@ typedef struct {
  * @global_rotation: radians, from the x axis towards the y axis
  * @global_share: share of the used blocks that agree with the global motion, 0..1
  *
- * Figures of a field.
+ * Summary of a field.
  */
 typedef struct {
   guint64 residue;
@@ -167,7 +167,7 @@ typedef struct {
  *   one of them has none
  * @summary: of the field
  *
- * Header of a field: its reference and its figures.
+ * Header of a field: its reference and its summary.
  */
 typedef struct {
   gint32 distance;

@@ -35,7 +35,7 @@ G_BEGIN_DECLS
  * @CVIS_PBF_SIGNAL_LASER_ON: the laser emits
  * @CVIS_PBF_SIGNAL_LAYER_START: first frame of a layer
  * @CVIS_PBF_SIGNAL_VECTOR_START: first frame of a scan vector (hatch line)
- * @CVIS_PBF_SIGNAL_POSITION_VALID: x_um and y_um hold
+ * @CVIS_PBF_SIGNAL_POSITION_VALID: x_um and y_um are valid
  * @CVIS_PBF_SIGNAL_TEST: made by a simulator or a test
  */
 typedef enum {
@@ -109,8 +109,8 @@ G_STATIC_ASSERT (sizeof (CvisPbfSignal) == 64);
  * @CVIS_PBF_RESULT_LATE: the frame counter jumped back; not entered into the window
  * @CVIS_PBF_RESULT_REPEATED: the frame counter stood still; not entered
  * @CVIS_PBF_RESULT_WINDOW_RESET: the temporal window restarted with this frame
- * @CVIS_PBF_RESULT_POSITION_FALLBACK: the wanted position source had none for this
- *   frame; the brightest spot was taken
+ * @CVIS_PBF_RESULT_POSITION_FALLBACK: the configured source had no position for this
+ *   frame; the brightest spot was used
  * @CVIS_PBF_RESULT_SPATTERS_CUT: more than 16 spatters: the largest are listed
  * @CVIS_PBF_RESULT_EXCLUDED: features were computed but the frame did not enter the
  *   window (late, repeated, or empty and analysed all the same)
@@ -118,8 +118,8 @@ G_STATIC_ASSERT (sizeof (CvisPbfSignal) == 64);
  * @CVIS_PBF_RESULT_GAP: the flow was marked discontinuous before this frame
  * @CVIS_PBF_RESULT_POOL_AT_EDGE: the melt pool touches the edge of the ROI, which may
  *   have cut it
- * @CVIS_PBF_RESULT_POSITION_UNSURE: the expected position is that of the likeliest
- *   melt pool of the frame, but another component is nearly as likely: its score
+ * @CVIS_PBF_RESULT_POSITION_UNSURE: the expected position is that of the component with
+ *   the highest score, but another one scores nearly as high: its score
  *   exceeds a quarter of the chosen one's (see @position_confidence)
  */
 typedef enum {

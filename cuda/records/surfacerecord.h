@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Figures of a surface, as carried by metas and messages. Part of the
+/* Areal parameters of a surface, as carried by metas and messages. Part of the
  * installed library. */
 #pragma once
 

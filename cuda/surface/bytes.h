@@ -315,7 +315,7 @@ gboolean surface_detect_npz (const guint8 *data, gsize size);
 /* Text has no magic number: whether the bytes begin with lines of numbers,
  * after comments and a line of headings */
 gboolean surface_detect_text (const guint8 *data, gsize size);
-/* Why the bytes, which surface_detect_text() refused, are no text of numbers.
+/* The reason why surface_detect_text() refused the bytes.
  * Returns: (nullable) (transfer full): names a line; %NULL if they are no text */
 gchar *surface_text_explain (const guint8 *data, gsize size);
 /* PLU has no magic number: whether the bytes begin with its date */

@@ -53,6 +53,8 @@ typedef struct {
   gboolean no_z_unit, no_xy_unit;
 } SurfaceImage;
 
+/* An image whose z is not initialised. Free with surface_image_free().
+ * Returns: %NULL with CVIS_ERROR_INVALID (size) or CVIS_ERROR_MEMORY */
 SurfaceImage *surface_image_new (guint width, guint height, GError **error);
 void surface_image_free (SurfaceImage *image);
 /* Frees the contents of @image, not @image itself, and clears it. */
@@ -64,6 +66,8 @@ const gchar *surface_file_format_name (SurfaceFileFormat format);
 SurfaceFileFormat surface_file_format_of_name (const gchar *name);
 /* Number of first bytes that are enough for surface_file_detect(). */
 #define SURFACE_FILE_START 4096
+/* The format by the first bytes of a file.
+ * Returns: SURFACE_FILE_UNKNOWN if none matches */
 SurfaceFileFormat surface_file_detect (const guint8 *data, gsize size);
 /* Whether surface_file_write() supports the format. */
 gboolean surface_file_writable (SurfaceFileFormat format);
@@ -126,7 +130,9 @@ gboolean surface_reader_read (SurfaceReader *reader, CvisPool *pool,
     guint64 *missing, GError **error);
 
 /* @dx and @dy have to be known for formats that store them (all except TIFF
- *   and NPY). */
+ *   and NPY).
+ * Returns: (transfer full): %NULL with CVIS_ERROR_INVALID (the format cannot be written, or
+ *   not in this build, or the spacing is unknown) or CVIS_ERROR_MEMORY */
 GBytes *surface_file_write (
     const SurfaceImage *image, SurfaceFileFormat format, GError **error);
 /* Finds the loss of @image in a file of @format. z may be %NULL for formats that

@@ -35,7 +35,8 @@ typedef struct {
    * sub-range */
   void (*span) (
       const gfloat *z, gsize n, const gfloat ranges[2][2], SurfaceSpan *span);
-  /* Colour indices (z - @from) * @scale + @first, in FP64, clamped to 0..255 */
+  /* Colour indices (z - @from) * @scale + @first, in FP64, clamped to 0..255;
+   * SURFACE_N_COLOURS for heights that are not finite */
   void (*number) (const gfloat *z, gsize n, gdouble from, gdouble scale,
       gdouble first, guint16 *number);
   /* Pixels of @n colours. @bytes: of all colours; the first @step (3 or 4)

@@ -29,25 +29,25 @@ static const GstCvisSetting settings_table[] = {
       GST_CVIS_SETTING_ENUM, OWN (output_format), TRUE, 0, 0,
       GST_BUNDLE_FORMAT_NAME, gst_bundle_format_values },
   { "max-iterations",
-      "Largest number of iterations of Levenberg-Marquardt; 0: the cost is "
-      "computed",
+      "Most iterations of Levenberg-Marquardt; 0: only the cost is computed",
       GST_CVIS_SETTING_UINT, CONFIG (max_iterations), TRUE, 0, 10000, NULL,
       NULL },
   { "eta",
-      "Factor of the mean gain of the quadratic model below which conjugate "
-      "gradients stop",
+      "Conjugate gradients stop when an iteration improves the quadratic model "
+      "by less than this factor of the mean improvement",
       GST_CVIS_SETTING_DOUBLE, CONFIG (eta), TRUE, 1e-12, 1, NULL, NULL },
   { "function-tolerance",
-      "Change of the cost, as a factor of it, at which the adjustment stops",
+      "The adjustment stops when the cost changes by less than this factor of "
+      "it",
       GST_CVIS_SETTING_DOUBLE, CONFIG (function_tolerance), TRUE, 0, 1, NULL,
       NULL },
   { "parameter-tolerance",
-      "Length of a step, as a factor of that of the parameters, at which the "
-      "adjustment stops",
+      "The adjustment stops when a step is shorter than this factor of the "
+      "length of all parameters",
       GST_CVIS_SETTING_DOUBLE, CONFIG (parameter_tolerance), TRUE, 0, 1, NULL,
       NULL },
   { "gradient-tolerance",
-      "Largest number in the gradient at which the adjustment stops",
+      "The adjustment stops when no number in the gradient is larger",
       GST_CVIS_SETTING_DOUBLE, CONFIG (gradient_tolerance), TRUE, 0, 1e300,
       NULL, NULL },
   { "preconditioner", "Preconditioner of the conjugate gradients",

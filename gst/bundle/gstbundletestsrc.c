@@ -73,18 +73,18 @@ static const GstCvisSetting settings_table[] = {
   { "noise", "Standard deviation of the observations, pixels",
       GST_CVIS_SETTING_DOUBLE, OWN (sim.noise), FALSE, 0, 1000 },
   { "outliers",
-      "Share of outliers: observations placed anywhere in the picture, 0 to 1",
+      "Fraction of outliers, which are anywhere in the picture, 0 to 1",
       GST_CVIS_SETTING_DOUBLE, OWN (sim.outliers), FALSE, 0, 1 },
   { "start-error",
-      "Factor of the deviation of cameras and points from the truth; 0: the "
-      "file holds the truth",
+      "Factor of the initial errors of cameras and points; 0: the file has the "
+      "truth",
       GST_CVIS_SETTING_DOUBLE, OWN (sim.start_error), FALSE, 0, 1000, NULL,
       NULL },
   { "seed", "Seed of all random numbers", GST_CVIS_SETTING_UINT, OWN (sim.seed),
       FALSE, 0, G_MAXUINT },
   { "copies",
-      "Number of copies of the problem, which have nothing in common; from 2 "
-      "on the numbers of cameras and points are shuffled",
+      "Number of independent copies of the problem; from 2 on the numbers of "
+      "cameras and points are shuffled",
       GST_CVIS_SETTING_UINT, OWN (copies), FALSE, 1, 1e6 },
   { "location",
       "File to copy instead of a simulation: BAL, Bundler, NVM or COLMAP text",

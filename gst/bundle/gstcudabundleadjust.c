@@ -337,12 +337,12 @@ warn_of_result (GstCudaBundleAdjust *self, const BundleProblem *problem,
     GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS,
         ("The loss rejects most observations: %" G_GSIZE_FORMAT
          " of %" G_GSIZE_FORMAT " have a reprojection error above loss-scale "
-         "(%g pixels). Increase loss-scale, or improve the start.",
+         "(%g pixels). Increase loss-scale, or provide better initial values.",
             summary->n_rejected, n, config->loss_scale),
         (NULL));
   if (summary->n_deficient > 0)
     GST_ELEMENT_WARNING (self, LIBRARY, FAILED,
-        ("Cameras are not determined by their points: %u of %u, the first is "
+        ("%u of %u cameras are not determined by their points; the first is "
          "camera %u. Add observations to them, or keep some of their "
          "parameters constant (fix-intrinsics, shared-intrinsics, constants).",
             summary->n_deficient, problem->n_cameras, summary->deficient[0]),

@@ -92,7 +92,8 @@ begin_file (GstPbfFileSink *self)
   if (other != NULL) {
     name = gst_object_get_name (GST_OBJECT_CAST (other));
     GST_ELEMENT_ERROR (self, RESOURCE, OPEN_WRITE,
-        ("Cannot write to \"%s\": it is the file of %s. Set another location.",
+        ("Cannot write to \"%s\": element %s writes to it. Set another "
+         "location.",
             self->location, name),
         (NULL));
     g_free (name);

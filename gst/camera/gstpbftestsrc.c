@@ -107,7 +107,7 @@ G_STATIC_ASSERT ((gint) PBF_SIM_MIXED == (gint) GST_CVIS_PBF_REGIME_MIXED);
 G_STATIC_ASSERT (PBF_SIM_MAX_SPATTERS == GST_CVIS_PBF_TRUTH_MAX_SPATTERS);
 
 static const GEnumValue regime_values[] = {
-  { GST_CVIS_PBF_REGIME_NOMINAL, "Steady pool, a spatter now and then",
+  { GST_CVIS_PBF_REGIME_NOMINAL, "Steady pool, occasional spatters",
       "nominal" },
   { GST_CVIS_PBF_REGIME_KEYHOLE, "Small, narrow, bright, unsteady pool",
       "keyhole" },

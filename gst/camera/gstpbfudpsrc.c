@@ -532,8 +532,8 @@ receive_packets (GstPbfUdpSrc *self)
       gst_poll_wait (self->poll, left);
     } else if (errno != EINTR && errno != ECONNREFUSED) {
       GST_ELEMENT_ERROR (self, RESOURCE, READ,
-          ("Cannot receive from the network: %s. Check the interface of "
-           "address.",
+          ("Cannot receive from the network: %s. Check that the interface that "
+           "address selects is up.",
               g_strerror (errno)),
           (NULL));
       return GST_FLOW_ERROR;
@@ -590,13 +590,15 @@ post_losses (GstPbfUdpSrc *self, const PbfLinkCounts *n, guint64 overflow,
         self->socket_buffer_size, overflow);
   else if (n->lost > 0)
     g_string_append (causes,
-        " The socket's buffer did not overflow: packets were lost before it. "
+        " The socket's buffer did not overflow: packets were lost on the "
+        "way to it. "
         "Check the sender, its mtu, the cable and the network interface "
         "(\"ethtool -S\").");
   if (n->late > 0)
     g_string_append_printf (causes,
         " %" G_GUINT64_FORMAT
-        " packets came after their frame was given up: raise reorder-window.",
+        " packets came after their frame was declared lost: raise "
+        "reorder-window.",
         n->late);
   if (n->crc_errors > 0)
     g_string_append_printf (causes,
@@ -606,12 +608,13 @@ post_losses (GstPbfUdpSrc *self, const PbfLinkCounts *n, guint64 overflow,
   if (n->rubbish > 0)
     g_string_append_printf (causes,
         " %" G_GUINT64_FORMAT
-        " packets were not of a camera link: check what else sends to the "
-        "port.",
+        " packets were not those of a camera link: check which other "
+        "programs send to this port.",
         n->rubbish);
   GST_ELEMENT_WARNING (self, RESOURCE, READ,
       ("%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
-       " frames were lost, %" G_GUINT64_FORMAT " of them in part.%s",
+       " frames were lost, %" G_GUINT64_FORMAT
+       " of these were received in part.%s",
           n->lost, n->lost + n->frames, n->incomplete, causes->str),
       ("the property stats has all counts"));
   g_string_free (causes, TRUE);

@@ -244,17 +244,17 @@ post_compute_error (GstCvisAnalyzer *self, GError *error)
   if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_FORMAT)
       || g_error_matches (error, CVIS_ERROR, CVIS_ERROR_INVALID))
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-        ("Cannot compute a frame: %s. Check the caps and the GstVideoMeta.",
+        ("Cannot process a frame: %s. Check the caps and the GstVideoMeta.",
             error->message),
         ("the buffer does not match its caps"));
   else if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_MEMORY))
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
-        ("Cannot compute a frame: %s. Use smaller frames, or backend=cpu.",
+        ("Cannot process a frame: %s. Use smaller frames, or backend=cpu.",
             error->message),
         (NULL));
   else
     GST_ELEMENT_ERROR (self, LIBRARY, FAILED,
-        ("Cannot compute a frame: %s. Try backend=cpu, or restart the program.",
+        ("Cannot process a frame: %s. Try backend=cpu, or restart the program.",
             error->message),
         (NULL));
   g_error_free (error);

@@ -16,7 +16,7 @@ register_backend_type (gpointer unused)
     { CVIS_BACKEND_AUTO, "CUDA if there is a usable device, else the CPU",
         "auto" },
     { CVIS_BACKEND_CPU, "The CPU", "cpu" },
-    { CVIS_BACKEND_CUDA, "CUDA, or an error without a usable device", "cuda" },
+    { CVIS_BACKEND_CUDA, "CUDA; an error if no device is usable", "cuda" },
     { 0, NULL, NULL },
   };
 

@@ -2,13 +2,13 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* memory:CUDAMemory: the one place that knows libgstcuda, whose API is unstable
+/* memory:CUDAMemory: the only place that uses libgstcuda, whose API is unstable
  * and whose ABI changed between 1.22 and 1.24 under one name. Builds without it
  * have the same functions, which report that it is missing.
  *
  * An element keeps one GstCvisCuda. Its context is the one that the pipeline shares,
  * and is replaced by that of the memory that arrives: neighbours with another
- * context would copy through system memory. Such memory has no GRAY8. */
+ * context would copy through system memory. CUDA memory has no GRAY8. */
 #pragma once
 
 #include <gst/video/video.h>

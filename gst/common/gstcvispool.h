@@ -36,7 +36,7 @@ G_DECLARE_FINAL_TYPE (GstCvisPool, gst_cvis_pool, GST, CVIS_POOL, GstBufferPool)
 
 /**
  * gst_cvis_pool_new:
- * @context: (nullable): the CUDA context to lock pages for, referenced; %NULL:
+ * @context: (nullable): the CUDA context for which memory is pinned, referenced; %NULL:
  *   ordinary memory, aligned to 4096 bytes
  *
  * Configured and used like any #GstBufferPool. Caps of raw video give buffers of
@@ -44,7 +44,7 @@ G_DECLARE_FINAL_TYPE (GstCvisPool, gst_cvis_pool, GST, CVIS_POOL, GstBufferPool)
  * configured. Frames lie at multiples of the size, rounded up to 4 bytes, unless
  * the allocation parameters have alignment, prefix or padding. The options
  * VIDEO_META and VIDEO_ALIGNMENT are supported; a maximum of 0 means no limit. If
- * pages cannot be locked, the pool logs a warning and uses ordinary memory.
+ * memory cannot be pinned, the pool logs a warning and uses ordinary memory.
  *
  * Metas that a user attached with %GST_META_FLAG_POOLED stay on the buffer when
  * it comes back, as in every pool.

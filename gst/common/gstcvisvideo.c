@@ -96,7 +96,7 @@ check_video_memory (GstCvisFilter *filter, const GstCaps *caps)
   }
   if (on_device && get_wanted_backend (filter) == CVIS_BACKEND_CPU) {
     GST_ELEMENT_ERROR (filter, STREAM, WRONG_TYPE,
-        ("Cannot compute frames in " GST_CVIS_CUDA_MEMORY_FEATURE
+        ("Cannot process frames in " GST_CVIS_CUDA_MEMORY_FEATURE
          " with backend=cpu. Put cudadownload before %s, or use backend=auto.",
             name),
         ("backend=cpu"));

@@ -370,7 +370,7 @@ post_bad_frame (GstRoiCropper *cropper, GstBuffer *in)
 
   GST_ELEMENT_ERROR (cropper->element, STREAM, FAILED,
       ("Cannot crop a frame: a buffer of %" G_GSIZE_FORMAT
-       " bytes does not hold the %dx%d %s of its caps and metas. Check the "
+       " bytes is not the %dx%d %s frame of its caps and metas. Check the "
        "caps.",
           gst_buffer_get_size (in), GST_VIDEO_INFO_WIDTH (info),
           GST_VIDEO_INFO_HEIGHT (info), GST_VIDEO_INFO_NAME (info)),

@@ -130,16 +130,16 @@ static const GstCvisSetting settings_table[] = {
       "(\"steps: ...\") or a filter bank (\"bank: ...\")",
       IS (STRING), AT (wavelet), FALSE, 0, 0, NULL, NULL },
   LEVELS ("levels",
-      "Levels of the transform, beyond which the form begins; -1: 6, or "
-      "roughness-levels where these are more",
+      "Levels of the transform, beyond which the form begins; -1: 6 or "
+      "roughness-levels, whichever is larger",
       levels.both),
   LEVELS (
       "levels-x", "Levels of the transform along x; -1: as levels", levels.x),
   LEVELS (
       "levels-y", "Levels of the transform along y; -1: as levels", levels.y),
   LEVELS ("roughness-levels",
-      "Levels beyond which the waviness begins; -1: 3, or levels where these "
-      "are less",
+      "Levels beyond which the waviness begins; -1: 3 or levels, whichever is "
+      "smaller",
       roughness_levels.both),
   LEVELS ("roughness-levels-x",
       "Levels along x beyond which the waviness begins; -1: as "

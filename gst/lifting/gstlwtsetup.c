@@ -215,8 +215,9 @@ check_purpose (GstCudaLwtFilter *self, const LwtConfig *config)
   if (config->parts != 0)
     return TRUE;
   GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS,
-      ("Invalid settings: output=none computes parameters, which coefficients "
-       "and integers do not have. Use another operation, or link a request "
+      ("Invalid settings: output=none only computes parameters, which "
+       "coefficients and integers do not have. Use another operation, or link "
+       "a request "
        "pad."),
       ("operation=%s", gst_lwt_operation_name (self->wanted.operation)));
   return FALSE;

@@ -33,8 +33,8 @@ check_format (GstLwtLayout *layout, const GstCapsFeatures *features,
   if (g_strcmp0 (name, "GRAY16_LE") == 0)
     return TRUE;
   g_set_error (error, GST_STREAM_ERROR, GST_STREAM_ERROR_WRONG_TYPE,
-      "pictures of format %s are no heights: use GRAY8 or GRAY16_LE, for "
-      "example by videoconvert; cudadenoise denoises video",
+      "pictures of format %s are not heights: convert them to GRAY8 or "
+      "GRAY16_LE with videoconvert, or use cudadenoise to denoise video",
       name != NULL ? name : "(none)");
   return FALSE;
 }
@@ -214,8 +214,8 @@ check_denoised (const GstLwtSurface *surface, const GstLwtLayout *layout,
       || surface->dx > 0.0)
     return TRUE;
   return cvis_refuse (error,
-      "operation=denoise takes surfaces, and grey video without a spacing is "
-      "none: use cudadenoise, or set dx");
+      "operation=denoise accepts grey video as a surface only with a spacing: "
+      "set dx, or use cudadenoise for video");
 }
 
 /* --- bands -------------------------------------------------------------------- */
@@ -244,8 +244,9 @@ adopt_wavelet (GstLwtSurface *surface, const GstCvisSurfaceMeta *meta,
   if (g_str_equal (meta->wavelet, GST_LWT_UNNAMED)) {
     if (left)
       return cvis_refuse (error,
-          "the description of the bands' wavelet does not fit into a meta: "
-          "set wavelet as it was for operation=forward");
+          "GstCvisSurfaceMeta does not name the wavelet of the bands, as its "
+          "description is too long: set wavelet as it was for "
+          "operation=forward");
     return TRUE;
   }
   if (!left && strcmp (settings->wavelet, meta->wavelet) != 0)
@@ -343,8 +344,7 @@ gst_lwt_surface_init (GstLwtSurface *surface, const GstLwtLayout *layout,
     return TRUE;
   if (!inverse && meta->part == CVIS_SURFACE_PART_BANDS)
     return cvis_refuse (error,
-        "the samples are bands: operation=inverse makes a "
-        "surface of them");
+        "the samples are bands: use operation=inverse to get the surface");
   return (!inverse || adopt_bands (surface, meta, settings, error))
          && check_mask (surface, meta, error);
 }

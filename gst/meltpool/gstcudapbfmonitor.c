@@ -541,8 +541,8 @@ bind_thread (GstCudaPbfMonitor *self)
       && sched_setaffinity (0, sizeof only, &only) == 0)
     return;
   GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS,
-      ("The thread that waits for results runs on any processor, not on %d: "
-       "%s. Set poll-core to one that the process may use.",
+      ("Cannot bind the thread that waits for results to processor %d: %s. "
+       "Set poll-core to one that the process may use.",
           core, g_strerror (errno)),
       (NULL));
   g_clear_pointer (&self->affinity, g_free);

@@ -129,8 +129,8 @@ static const GstCvisSetting settings_table[] = {
       "position-source=fixed",
       TRACK (fixed_y), 0, 16384),
   DOUBLE ("search-radius",
-      "Radius of the disc around the expected position in which the melt pool "
-      "is searched, pixels",
+      "Radius of the disc around the expected position in which the element "
+      "searches for the melt pool, pixels",
       CONFIG (search_radius), 0, 40),
   STRING ("calibration",
       "3x3 homography from micrometres on the plate to pixels, nine numbers "
@@ -152,7 +152,7 @@ static const GstCvisSetting settings_table[] = {
   ENUM ("roi-align",
       "Alignment of the left column of the region of interest, pixels",
       CONFIG (roi_align), "GstPbfRoiAlign", roi_align_values),
-  ENUM ("spatter-scope", "Area in which spatters are searched",
+  ENUM ("spatter-scope", "Area in which the element searches for spatters",
       CONFIG (spatter_scope), "GstPbfSpatterScope", spatter_scope_values),
   UINT ("min-spatter-area",
       "Smallest area of a component that counts as a spatter, pixels",

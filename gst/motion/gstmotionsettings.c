@@ -81,9 +81,8 @@ static const GstCvisSetting settings_table[] = {
       "between pass without vectors",
       GST_CVIS_SETTING_UINT, OWN (interval), FALSE, 1, 100, NULL, NULL },
   { "search-size",
-      "Longest side of the searched picture, pixels: of larger frames every "
-      "n-th pixel is searched, and packets are those of the picture; 0: all "
-      "pixels",
+      "Longest side of the searched picture, pixels: larger frames are "
+      "subsampled, and packets describe the subsampled picture; 0: all pixels",
       GST_CVIS_SETTING_UINT, OWN (search_size), FALSE, 0, 16384, NULL, NULL },
   { "threads", "Threads that search (backend cpu); 0: one per processor",
       GST_CVIS_SETTING_UINT, CONFIG (threads), FALSE, 0, 1024, NULL, NULL },

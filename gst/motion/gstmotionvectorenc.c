@@ -633,7 +633,8 @@ refuse_rest (GstMotionVectorEnc *self)
   gst_adapter_clear (self->adapter);
   GST_ELEMENT_ERROR (self, STREAM, DECODE,
       ("Cannot read motion vectors: the stream ends %" G_GSIZE_FORMAT
-       " bytes after the beginning of a packet. It may be cut off.",
+       " bytes after the beginning of a packet. Check the element before "
+       "motionvectorenc.",
           rest),
       (NULL));
 }

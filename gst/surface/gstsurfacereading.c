@@ -51,7 +51,7 @@ const GstCvisSetting gst_surface_reading[GST_SURFACE_N_READING] = {
       FIELD (precision), FALSE, 0, 0, "GstSurfacePrecision", precisions },
   { "max-size",
       "Largest size of a surface's samples in bytes; larger ones are refused "
-      "before memory is taken for them",
+      "before memory is allocated",
       GST_CVIS_SETTING_TIME, FIELD (max_size), TRUE },
   { "dx",
       "Sample spacing along x in metres, used if the file does not specify it; "

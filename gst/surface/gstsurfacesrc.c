@@ -190,7 +190,7 @@ warn_of_gap (GstSurfaceSrc *self, guint end)
   }
   if (n > 0)
     GST_ELEMENT_WARNING (self, RESOURCE, NOT_FOUND,
-        ("\"%s\" is missing: files with higher numbers (%u) are not read. Set "
+        ("\"%s\" is missing: %u files with higher numbers are not read. Set "
          "start-index and stop-index.",
             missing, n),
         (NULL));

@@ -109,7 +109,7 @@ static const GstCvisSetting settings_table[] = {
       GST_CVIS_SETTING_DOUBLE, FIELD (sim.scratch_depth), LIVE, 0, 1 },
   { "scratch-width", "Width in metres of scratches at half their depth",
       GST_CVIS_SETTING_DOUBLE, FIELD (sim.scratch_width), LIVE, 1e-9, 1 },
-  { "missing", "Approximate share of missing points, 0 to 1",
+  { "missing", "Approximate fraction of missing points, 0 to 1",
       GST_CVIS_SETTING_DOUBLE, FIELD (sim.missing), LIVE, 0, 1 },
   { "event-period",
       "Every event-period-th surface is rougher, by the factor event-gain; 0: "

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* The lifting engine in plain C: docs/design/lifting.md, word by word, a sample
- * at a time. What the backends are compared with. */
+ * at a time. The tests compare the backends with it. */
 #pragma once
 
 #include "cuda/lifting/backend.h"

@@ -13,9 +13,9 @@
  *   motion_stream_run (stream, engine, random);
  *   motion_stream_free (stream);
  *
- * The expected results are made without the engine's front end: which frames
- * are references, which prior fields there are, is worked out from the
- * frames' numbers alone. A stream can be run as often as wished, through a
+ * The expected results are made without the engine's front end: references
+ * and prior fields follow from the frames' numbers alone. A stream can be run
+ * any number of times, through a
  * new engine or once more through the same; between engines its config's
  * threads, depth_in_flight, and full for full-brute, may be changed. */
 #pragma once

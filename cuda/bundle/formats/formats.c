@@ -210,7 +210,8 @@ bundle_format_hint (const gchar *data, gsize size)
     if (size >= others[i].n && memcmp (data, others[i].start, others[i].n) == 0)
       return others[i].hint;
   if (size >= TAR_BLOCK && memcmp (data + TAR_MAGIC, "ustar", 5) == 0)
-    return "the first file of the tar archive is none of a COLMAP model: pack "
+    return "the first file of the tar archive is not part of a COLMAP model: "
+           "pack "
            "cameras.txt, images.txt and points3D.txt";
   return "it begins like none of BAL, Bundler v0.3, NVM_V3, COLMAP text (a tar "
          "archive, or with comments) and PLY";

@@ -72,7 +72,7 @@ split (gint32 blocks, gint32 block, gint32 side, gint32 *in_tile)
   return (blocks + *in_tile - 1) / *in_tile;
 }
 
-/* Large tiles have less to do twice; several a thread share out evenly. */
+/* Large tiles compute less twice; several for each thread balance the load. */
 static void
 init_tiles (MotionCpuParams *params, guint threads)
 {

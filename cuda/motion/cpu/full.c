@@ -20,7 +20,7 @@ extern guint64 motion_cpu_counts[2 + MOTION_CPU_LEVELS];
 #define NO_KEY G_MAXUINT64
 /* A mean difference with which it pays to look for a better beginning */
 #define POOR 4
-/* Rows that are computed whole after one that elimination left as it was */
+/* Rows that are computed without elimination after one in which it left most */
 #define VAIN_ROWS 7
 /* Rows that go through the elimination together */
 #define NEAR_ROWS 2 /* above and below the best, before all others */

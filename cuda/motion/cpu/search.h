@@ -29,7 +29,8 @@ typedef struct {
  * @prior: its prior vector, quarter pixels; zero if it has none
  * @priors: the prior field; %NULL if there is none
  * @best, @second: what was found; costs of 8-bit samples
- * @n_visited: 0, 1 or, for all above, 2: how many of them hold
+ * @n_visited: candidates visited, at most 2: with 1 only @best is valid,
+ *   with 2 also @second
  */
 typedef struct {
   const MotionCpuParams *params;

@@ -769,7 +769,7 @@ motion_survivors (const MotionCpuBound *bound, guint n, const guint16 *at,
 
       sum = WORDS_ADDS (sum, bound->slack ? WORDS_SUBS (far, slack) : far);
     }
-    /* rounded such that nothing is ruled out that is not too dear */
+    /* rounded so that no candidate within the limit is ruled out */
     if (bits && scaled < 65535)
       most = WORDS_SUBS (
           most, WORDS_SHIFT (WORDS_LOAD (bits + i), (gint) bound->unit));

@@ -925,7 +925,7 @@ GST_START_TEST (test_doubtful)
                    != NULL,
       "%s", text);
   fail_unless (
-      strstr (text, "Cameras are not determined by their points: 1 of 1, the "
+      strstr (text, "1 of 1 cameras are not determined by their points; the "
                     "first is camera 0.")
           != NULL,
       "%s", text);

@@ -528,7 +528,7 @@ GST_START_TEST (test_gap_warns)
   fail_unless_equals_int (
       surface_temp_count_warnings (folder,
           "surfacesrc location=%s/a-%02d.sdf start-index=8 ! fakesink",
-          "a-11.sdf\" is missing: files with higher numbers (2) are not read"),
+          "a-11.sdf\" is missing: 2 files with higher numbers are not read"),
       1);
   fail_unless_equals_int (
       surface_temp_count_warnings (folder,
