@@ -983,7 +983,7 @@ GST_START_TEST (test_poll_core)
   push_frames (&rig, frames, 0, 10);
   push_eos (&rig);
   pull_all (&rig, frames, 10);
-  bus_expect (rig.bus, GST_MESSAGE_WARNING, "not on 1023");
+  bus_expect (rig.bus, GST_MESSAGE_WARNING, "to processor 1023");
   rig_free (&rig);
   frames_free (frames);
 }
