@@ -71,7 +71,7 @@ describe_surface (const gchar *name, Description *to, GError **error)
   json_add_int (to->json, "height", image->height);
   json_add_int (to->json, "missing", missing);
   g_string_append (to->launch, "surfacesrc ");
-  launch_set (to->launch, "location", name);
+  launch_set_location (to->launch, name);
   g_string_append (to->launch, "! surfacecolor ! videoconvert ! autovideosink");
   surface_image_free (image);
   return TRUE;

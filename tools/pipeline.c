@@ -43,6 +43,16 @@ launch_set (GString *launch, const gchar *name, const gchar *value)
 }
 
 void
+launch_set_location (GString *launch, const gchar *name)
+{
+  GString *pattern = g_string_new (name);
+
+  g_string_replace (pattern, "%", "%%", 0);
+  launch_set (launch, "location", pattern->str);
+  g_string_free (pattern, TRUE);
+}
+
+void
 launch_set_double (GString *launch, const gchar *name, gdouble value)
 {
   gchar text[G_ASCII_DTOSTR_BUF_SIZE];

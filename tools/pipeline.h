@@ -11,6 +11,8 @@ G_BEGIN_DECLS
 
 /* Appends `NAME=VALUE`, quoted for gst-launch-1.0 if that is needed, and a blank. */
 void launch_set (GString *launch, const gchar *name, const gchar *value);
+/* Appends location=@name for elements that take a pattern with %d: each % is doubled. */
+void launch_set_location (GString *launch, const gchar *name);
 void launch_set_double (GString *launch, const gchar *name, gdouble value);
 void launch_set_int (GString *launch, const gchar *name, gint64 value);
 

@@ -130,9 +130,10 @@ choose_cutoffs (
                            ? MIN (dx * about->width, dy * about->height)
                            : dx * about->width;
 
-  surface->lambda_c = settings->lambda_c > 0
-                          ? settings->lambda_c
-                          : choose_lambda_c (side, MAX (dx, dy));
+  surface->lambda_c =
+      settings->lambda_c > 0
+          ? settings->lambda_c
+          : choose_lambda_c (side, about->height > 1 ? MAX (dx, dy) : dx);
   if (dx == 0 || surface->lambda_c == 0) {
     g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA,
         "the sample spacing is unknown; give it with --dx 1um");
@@ -162,6 +163,7 @@ roughness_prepare_cutoffs (Surface *surface, GError **error)
   surface_reader_free (reader);
   return ok;
 }
+
 /* --- pipeline -------------------------------------------------------------- */
 
 static void
@@ -173,7 +175,7 @@ append_filter (GString *launch, const Surface *surface)
   g_string_append (launch, "surfacesrc ");
   if (settings->many && !common->show)
     g_string_append (launch, "name=source ");
-  launch_set (launch, "location", surface->name);
+  launch_set_location (launch, surface->name);
   if (settings->dx > 0)
     launch_set_double (launch, "dx", settings->dx);
   if (settings->dy > 0)
@@ -232,7 +234,7 @@ roughness_make_launch (const Surface *surface, const gchar *rows,
             ? " %s. ! queue ! surfacesink "
             : " filter.src_%s ! surfacesink ",
         component);
-    launch_set (launch, "location",
+    launch_set_location (launch,
         temporary ? output_get_temporary_name (surface->outputs->pdata[i])
                   : name);
   }
@@ -240,7 +242,6 @@ roughness_make_launch (const Surface *surface, const gchar *rows,
     surface_pictures_append (launch, surface->settings->unfiltered);
   return g_string_free (launch, FALSE);
 }
-
 
 /* --- running --------------------------------------------------------------- */
 
@@ -290,25 +291,29 @@ run_pipeline (Surface *surface, GError **error)
   return ok;
 }
 
-static gboolean
+static void
 prepare_surface (Surface *surface)
 {
-  if (!interrupted ())
-    return input_check (surface->name, INPUT_SURFACE, &surface->error)
-           && roughness_prepare_cutoffs (surface, &surface->error);
-  g_set_error_literal (
-      &surface->error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "interrupted");
-  return FALSE;
+  if (input_check (surface->name, INPUT_SURFACE, &surface->error))
+    roughness_prepare_cutoffs (surface, &surface->error);
 }
 
+/* Measures a surface that was prepared without an error. */
 static void
 measure_surface (Surface *surface)
 {
-  gboolean ok = open_roughness_outputs (surface, &surface->error)
-                && run_pipeline (surface, &surface->error);
+  gboolean ok;
 
+  if (interrupted ()) {
+    g_set_error_literal (
+        &surface->error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "interrupted");
+    return;
+  }
+  ok = open_roughness_outputs (surface, &surface->error)
+       && run_pipeline (surface, &surface->error);
   close_outputs (surface, ok, ok ? &surface->error : NULL);
 }
+
 /* --- many surfaces --------------------------------------------------------- */
 
 typedef struct {
@@ -430,17 +435,7 @@ prepare_stream (GstElement *pipeline, gpointer data)
   gst_object_unref (table);
 }
 
-static void
-take_backend (GstElement *pipeline, gpointer data)
-{
-  const Stream *stream = data;
-
-  for (guint i = 0; i < stream->n; i++)
-    stream->surfaces[i]->backend =
-        element_get_nick (pipeline, "filter", "active-backend");
-}
-
-/* An error, of which file ever, leaves surfaces without a row. */
+/* An error of one file leaves surfaces without a row. */
 static void
 measure_stream (Surface **surfaces, guint n, Count *count)
 {
@@ -450,7 +445,6 @@ measure_stream (Surface **surfaces, guint n, Count *count)
   PipelineRun run = { .launch = launch,
     .message = take_stream_message,
     .prepare = prepare_stream,
-    .finish = take_backend,
     .data = &stream,
     .quiet = count->quiet };
 
@@ -491,7 +485,7 @@ measure_batch (gpointer data, gpointer user_data)
   Count *count = user_data;
   guint n;
 
-  for (guint i = 0; i < batch->n; i++)
+  for (guint i = 0; i < batch->n && !interrupted (); i++)
     prepare_surface (batch->surfaces[i]);
   for (guint i = 0; i < batch->n; i += MAX (n, 1)) {
     n = count_alike (batch, i);
@@ -503,9 +497,11 @@ measure_batch (gpointer data, gpointer user_data)
 
     if (surface->rows != NULL && surface->known != 0)
       continue;
-    if (surface->error == NULL && prepare_surface (surface))
+    if (surface->rows == NULL)
+      count_surface (count);
+    g_clear_pointer (&surface->rows, g_free);
+    if (surface->error == NULL)
       measure_surface (surface);
-    count_surface (count);
   }
 }
 
@@ -522,7 +518,8 @@ roughness_measure (GPtrArray *surfaces, gint threads)
   Batch *batches;
 
   if (n == 1) {
-    if (prepare_surface (surfaces->pdata[0]))
+    prepare_surface (surfaces->pdata[0]);
+    if (((Surface *) surfaces->pdata[0])->error == NULL)
       measure_surface (surfaces->pdata[0]);
     return;
   }

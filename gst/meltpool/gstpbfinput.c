@@ -146,17 +146,6 @@ fill_info (GstCudaPbfMonitor *self, GstPbfBatch *batch, guint i,
   self->gap_frames = 0;
 }
 
-static gboolean
-has_batch (GstCudaPbfMonitor *self)
-{
-  gboolean filling;
-
-  g_mutex_lock (&self->fill_lock);
-  filling = self->filling != NULL;
-  g_mutex_unlock (&self->fill_lock);
-  return filling;
-}
-
 /* Waits for a spare batch to fill, without the fill lock, as the source pad's task may
  * need it. Only this thread takes batches, and the task leaves an empty one. */
 static GstFlowReturn
@@ -217,8 +206,8 @@ arm_deadline (GstCudaPbfMonitor *self, guint64 arrival, GError **error)
   return GST_FLOW_OK;
 }
 
-/* Adds the frames of @item from @i on to the batch, until that is full: then there is
- * none, and the caller begins another.
+/* Adds the frames of @item from @i on to the batch, if there is one, until it is full: the
+ * caller begins another for the rest.
  * @i: (inout): the next frame */
 static GstFlowReturn
 add_frames (GstCudaPbfMonitor *self, GstPbfItem *item, GstBufferList *list,
@@ -253,11 +242,11 @@ static GstFlowReturn
 add_item (GstCudaPbfMonitor *self, GstPbfItem *item, GstBufferList *list,
     GError **error)
 {
-  GstFlowReturn flow = GST_FLOW_OK;
+  guint i = 0;
+  GstFlowReturn flow = add_frames (self, item, list, &i, error);
 
-  for (guint i = 0; i < item->n && flow == GST_FLOW_OK;) {
-    if (!has_batch (self))
-      flow = begin_batch (self);
+  while (flow == GST_FLOW_OK && i < item->n) {
+    flow = begin_batch (self);
     if (flow == GST_FLOW_OK)
       flow = add_frames (self, item, list, &i, error);
   }

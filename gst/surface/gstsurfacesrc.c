@@ -8,8 +8,8 @@
  * @short_description: reads measured surfaces from files
  *
  * Reads a surface, a series of numbered files or a list of files, in formats of
- * instruments: X3P, SDF, Digital Surf SUR, GSF, TIFF of floats, NPY, NPZ, Alicona AL3D, BCRF, Sensofar
- * PLU, WYKO OPD, Zygo MetroPro and text. With an offset of millimetres float32 has
+ * instruments: X3P, SDF, Digital Surf SUR, GSF, TIFF of floats, NPY, NPZ, Alicona
+ * AL3D, BCRF, Sensofar PLU, WYKO OPD, Zygo MetroPro and text. With an offset of millimetres float32 has
  * no digits left for nanometres: if downstream keeps #GstCvisSurfaceMeta, the mean
  * height is subtracted from the samples and is in the meta.
  *

@@ -307,6 +307,9 @@ class Roughness(Tool):
                          "--write", "roughness=r.npy", "--write", "form=f.x3p"],
                         ["a b.csv", "r.npy", "f.x3p"])
         self.same_bytes(["roughness", "part0.x3p", "part1.x3p", "-o", "all.csv"], ["all.csv"])
+        os.rename("part0.x3p", "50% of %d.x3p")
+        self.same_bytes(["roughness", "50% of %d.x3p", "-o", "a.csv", "--write", "form=f %d.npy"],
+                        ["a.csv", "f %d.npy"])
         self.no_temporary_file()
 
     def test_a_bad_file_does_not_stop_the_others(self):
