@@ -25,8 +25,8 @@
 
 #include "cuda/lifting/plan.h"
 #include "gst/common/gstcvispool.h"
-#include "gst/common/gstcvisrate.h"
-#include "gst/common/gstcvisvideo.h"
+#include "gst/common/filter/gstcvisrate.h"
+#include "gst/common/filter/gstcvisvideo.h"
 #include "gstdenoisevideo.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_cuda_denoise_debug);

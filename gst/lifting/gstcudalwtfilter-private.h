@@ -17,7 +17,7 @@
  * gstlwtstats.c       counters */
 #pragma once
 
-#include "gst/common/gstcvisfilter.h"
+#include "gst/common/filter/gstcvisfilter.h"
 #include "gstcudalwtfilter.h"
 #include "gstlwtframe.h"
 #include "gstlwtstats.h"

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "gst/common/gstcvisfilter.h"
+#include "gst/common/filter/gstcvisfilter.h"
 
 G_BEGIN_DECLS
 

@@ -5,7 +5,7 @@
 /* The properties of cudalwtfilter that set what is computed. */
 #pragma once
 
-#include "gst/common/gstcvisfilter.h"
+#include "gst/common/filter/gstcvisfilter.h"
 #include "cuda/lifting/engine.h"
 
 G_BEGIN_DECLS

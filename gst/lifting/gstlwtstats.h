@@ -8,7 +8,7 @@
 #include <gst/gst.h>
 
 #include "cuda/records/surfacerecord.h"
-#include "gst/common/gstcvisrate.h"
+#include "gst/common/filter/gstcvisrate.h"
 
 G_BEGIN_DECLS
 

@@ -11,7 +11,7 @@
 #include <gst/base/gstqueuearray.h>
 #include <gst/video/video.h>
 
-#include "gst/common/gstcvisfilter.h"
+#include "gst/common/filter/gstcvisfilter.h"
 #include "gstcudapbfmonitor.h"
 #include "gstpbfbatch.h"
 #include "gst/camera/gstpbfresultlink.h"

@@ -7,7 +7,7 @@
 
 #include <gst/video/video.h>
 
-#include "gst/common/gstcvisfilter.h"
+#include "gst/common/filter/gstcvisfilter.h"
 #include "cuda/meltpool/engine.h"
 
 G_BEGIN_DECLS

@@ -4,7 +4,7 @@
  */
 #include "gstpbfstats.h"
 
-#include "gst/common/gstcvisrate.h"
+#include "gst/common/filter/gstcvisrate.h"
 #include "gst/common/gstcvistime.h"
 
 #include <string.h>

@@ -13,8 +13,8 @@
 #include <gst/base/gstqueuearray.h>
 #include <gst/video/video.h>
 
-#include "gst/common/gstcvisfilter.h"
-#include "gst/common/gstcvisvideo.h"
+#include "gst/common/filter/gstcvisfilter.h"
+#include "gst/common/filter/gstcvisvideo.h"
 #include "gstcudamotionest.h"
 #include "gstmotionframe.h"
 #include "gstmotionsettings.h"

@@ -5,7 +5,7 @@
 /* The properties of cudamotionest. */
 #pragma once
 
-#include "gst/common/gstcvisfilter.h"
+#include "gst/common/filter/gstcvisfilter.h"
 #include "cuda/motion/engine.h"
 
 G_BEGIN_DECLS

@@ -5,7 +5,7 @@
 #include "gstmotionstats.h"
 
 #include "cuda/motion/constant.h"
-#include "gst/common/gstcvisrate.h"
+#include "gst/common/filter/gstcvisrate.h"
 #include "gst/common/gstcvistime.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
  */
 /* Kernels compiled at run time, on the device: loading, lookup by name,
  * launch. unit-cvisjit has the tests without a device. */
-#include "cuda/core/jit.h"
+#include "cuda/core/jit/jit.h"
 #include "harness.h"
 
 #include <string.h>

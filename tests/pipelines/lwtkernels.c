@@ -9,7 +9,7 @@
 #include <glib/gstdio.h>
 #include <string.h>
 #include "cuda/core/device.h"
-#include "cuda/core/nvrtc.h"
+#include "cuda/core/jit/nvrtc.h"
 
 #define SKIP 77
 /* frames after the last message */

@@ -4,8 +4,8 @@
  */
 /* Launches the tile kernels of a transform level by level: kernels compiled
  * with the project if the wavelet's structure matches, otherwise kernels
- * compiled at run time for the wavelet, type and boundary (cuda/core/jit.h). */
-#include "cuda/core/jit.h"
+ * compiled at run time for the wavelet, type and boundary (cuda/core/jit/jit.h). */
+#include "cuda/core/jit/jit.h"
 #include "cuda/lifting/cuda/device.cuh"
 #include "cuda/lifting/cuda/launch.cuh"
 #include "cuda/lifting/cuda/steps.cuh"

@@ -7,7 +7,7 @@
 #include <gst/check/gstcheck.h>
 #include <string.h>
 
-#include "cuda/core/jit.h"
+#include "cuda/core/jit/jit.h"
 #include "gst/common/gstcviscuda.h"
 
 static void

@@ -4,8 +4,8 @@
  */
 /* Run-time compilation without a device: the compiler, the cache, the
  * background thread. */
-#include "cuda/core/jitcache.h"
-#include "cuda/core/jitimage.h"
+#include "cuda/core/jit/jitcache.h"
+#include "cuda/core/jit/jitimage.h"
 
 #include <glib/gstdio.h>
 #include <stdlib.h>

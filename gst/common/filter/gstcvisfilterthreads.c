@@ -6,7 +6,7 @@
  * start, stop and flush them. The rules are in gstcvisfilter.h. */
 #include "gstcvisfilter-private.h"
 
-#include "gstcvisnocaps.h"
+#include "gst/common/gstcvisnocaps.h"
 #include "cuda/core/histogram.h"
 
 #define GST_CAT_DEFAULT gst_cvis_filter_debug

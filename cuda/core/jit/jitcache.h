@@ -13,7 +13,7 @@
  * from any thread. */
 #pragma once
 
-#include "cuda/core/nvrtc.h"
+#include "cuda/core/jit/nvrtc.h"
 
 G_BEGIN_DECLS
 

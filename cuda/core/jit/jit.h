@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* Kernels compiled at run time for the device in use, with constants known
- * only then. NVRTC (cuda/core/nvrtc.h) compiles in a background thread, and
- * the result is stored in the user's cache folder (cuda/core/jitcache.h). In
+ * only then. NVRTC (cuda/core/jit/nvrtc.h) compiles in a background thread, and
+ * the result is stored in the user's cache folder (cuda/core/jit/jitcache.h). In
  * a build without CUDA the state is CVIS_JIT_FAILED.
  *
  * One thread at a time uses a CvisJit; several may exist and compile at
@@ -28,7 +28,7 @@
 #pragma once
 
 #include "cuda/core/device.h"
-#include "cuda/core/jitimage.h"
+#include "cuda/core/jit/jitimage.h"
 
 G_BEGIN_DECLS
 

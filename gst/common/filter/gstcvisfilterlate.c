@@ -7,7 +7,7 @@
  * were late, an element message is posted and the reported latency grows. */
 #include "gstcvisfilter-private.h"
 
-#include "gstcvismessage.h"
+#include "gst/common/gstcvismessage.h"
 
 #define WINDOW GST_SECOND
 #define MOST_EXTRA GST_SECOND

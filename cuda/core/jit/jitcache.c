@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-#include "cuda/core/jitcache.h"
+#include "cuda/core/jit/jitcache.h"
 
 #include <glib/gstdio.h>
 #include <string.h>

@@ -3,10 +3,10 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* Machine code of kernels, from the cache or compiled in a thread of its
- * own. Needs no device; cuda/core/jit.h loads the result. */
+ * own. Needs no device; cuda/core/jit/jit.h loads the result. */
 #pragma once
 
-#include "cuda/core/nvrtc.h"
+#include "cuda/core/jit/nvrtc.h"
 
 G_BEGIN_DECLS
 

@@ -5,8 +5,8 @@
 /* GstCvisFilter, the class: properties, states, queries. */
 #include "gstcvisfilter-private.h"
 
-#include "gstcvismessage.h"
-#include "gstcvisquery.h"
+#include "gst/common/gstcvismessage.h"
+#include "gst/common/gstcvisquery.h"
 
 GST_DEBUG_CATEGORY (gst_cvis_filter_debug);
 #define GST_CAT_DEFAULT gst_cvis_filter_debug

@@ -4,9 +4,9 @@
  */
 #include "gstcvisanalyzer.h"
 
-#include "gstcvismessage.h"
+#include "gst/common/gstcvismessage.h"
 #include "gstcvisrate.h"
-#include "gstcvistime.h"
+#include "gst/common/gstcvistime.h"
 
 GST_DEBUG_CATEGORY_EXTERN (gst_cvis_filter_debug);
 #define GST_CAT_DEFAULT gst_cvis_filter_debug
@@ -267,8 +267,9 @@ post_result (
 {
   GstCvisAnalyzerPrivate *priv = self->priv;
   const guint64 now = cvis_monotonic_ns ();
-  GstStructure *s, *name;
+  GstStructure *s;
   guint64 interval;
+  gchar *name;
 
   GST_OBJECT_LOCK (self);
   interval = priv->message_interval;
@@ -277,9 +278,10 @@ post_result (
     return;
   priv->posted = now;
   s = gst_structure_copy (result);
-  name = gst_cvis_message_structure (GST_ELEMENT (self), "result");
-  gst_structure_set_name (s, gst_structure_get_name (name));
-  gst_structure_free (name);
+  name =
+      g_strconcat (gst_cvis_element_name (GST_ELEMENT (self)), "-result", NULL);
+  gst_structure_set_name (s, name);
+  g_free (name);
   gst_structure_set (s, "frame", G_TYPE_UINT64, priv->number, "pts",
       G_TYPE_UINT64, pts, "running-time", G_TYPE_UINT64,
       gst_cvis_running_time (&self->filter.segment, pts), NULL);

@@ -52,11 +52,11 @@
  *    pushes the next item, event or mark. */
 #pragma once
 
-#include "gstcvisbackend.h"
-#include "gstcviscuda.h"
+#include "gst/common/gstcvisbackend.h"
+#include "gst/common/gstcviscuda.h"
 #include "gstcvislatency.h"
 #include "gstcvisqueue.h"
-#include "gstcvissettings.h"
+#include "gst/common/gstcvissettings.h"
 
 G_BEGIN_DECLS
 

@@ -2,9 +2,9 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-#include "cuda/core/jitimage.h"
+#include "cuda/core/jit/jitimage.h"
 
-#include "cuda/core/jitcache.h"
+#include "cuda/core/jit/jitcache.h"
 
 #define MAX_COMPILING 2
 

@@ -2,9 +2,9 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* cuda/core/jit.h for builds without CUDA. No context exists there, so there
+/* cuda/core/jit/jit.h for builds without CUDA. No context exists there, so there
  * is no state. */
-#include "cuda/core/jit.h"
+#include "cuda/core/jit/jit.h"
 
 static const gchar reason[] =
     "this build has no CUDA backend (it was compiled without nvcc)";

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-#include "gstcvismessage.h"
-#include "gstcvisquery.h"
+#include "gst/common/gstcvismessage.h"
+#include "gst/common/gstcvisquery.h"
 
 GST_DEBUG_CATEGORY_EXTERN (gst_cvis_filter_debug);
 #define GST_CAT_DEFAULT gst_cvis_filter_debug
