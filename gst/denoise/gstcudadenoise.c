@@ -25,7 +25,6 @@
 
 #include "cuda/lifting/plan.h"
 #include "gst/common/gstcvispool.h"
-#include "gst/common/filter/gstcvisrate.h"
 #include "gst/common/filter/gstcvisvideo.h"
 #include "gstdenoisevideo.h"
 
@@ -33,17 +32,6 @@ GST_DEBUG_CATEGORY_STATIC (gst_cuda_denoise_debug);
 #define GST_CAT_DEFAULT gst_cuda_denoise_debug
 
 #define MAX_FRAMES 8 /* in flight */
-
-/**
- * GstDenoiseStats:
- * @staged: frames copied once more, as they were not in pinned memory
- * @threshold: of the last frame's luma, levels of 8 bits
- */
-typedef struct {
-  GstCvisRate rate;
-  guint64 staged;
-  gdouble threshold;
-} GstDenoiseStats;
 
 struct _GstCudaDenoise {
   GstCvisFilter filter;
@@ -61,11 +49,9 @@ struct _GstCudaDenoise {
   gboolean on_device;
   GstDenoiseVideo *video;
   GstBufferPool *pool;
-  GstDenoiseFrame *frames[MAX_FRAMES]; /* owned by the queue, or in flight */
-  guint n_frames;
 
   /* --- under the filter's stats lock --- */
-  GstDenoiseStats stats;
+  gdouble threshold; /* of the last frame's luma, levels of 8 bits */
 };
 
 #define COLOUR "NV12, I420, Y42B, Y444, P010_10LE, I420_10LE"
@@ -129,34 +115,7 @@ free_video (GstCudaDenoise *self)
 {
   g_clear_pointer (&self->video, gst_denoise_video_free);
   gst_cvis_pool_clear (&self->pool);
-  gst_cvis_queue_free_spare (self->filter.queue);
-  self->n_frames = 0;
-}
-
-static void
-post_video_error (GstCudaDenoise *self, GError *error)
-{
-  const gint width = GST_VIDEO_INFO_WIDTH (&self->layout);
-  const gint height = GST_VIDEO_INFO_HEIGHT (&self->layout);
-
-  if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_INVALID))
-    GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS,
-        ("Cannot denoise video of %dx%d pixels: %s. Check the properties.",
-            width, height, error->message),
-        (NULL));
-  else if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_MEMORY))
-    GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
-        ("No memory to denoise video of %dx%d pixels: %s. Use smaller frames "
-         "or fewer frames-in-flight.",
-            width, height, error->message),
-        (NULL));
-  else
-    GST_ELEMENT_ERROR (self, LIBRARY, INIT,
-        ("Cannot set up the lifting engine for %dx%d pixels: %s. Try "
-         "backend=cpu.",
-            width, height, error->message),
-        (NULL));
-  g_error_free (error);
+  gst_cvis_filter_free_items (&self->filter);
 }
 
 /* The output pool; on a device downstream's, if that has the same context. */
@@ -188,6 +147,7 @@ static gboolean
 make_video (GstCudaDenoise *self, GstBuffer *like, CvisContext *context)
 {
   GError *error = NULL;
+  guint n_frames;
 
   free_video (self);
   self->video = gst_denoise_video_new (&self->layout, &self->wanted,
@@ -195,19 +155,19 @@ make_video (GstCudaDenoise *self, GstBuffer *like, CvisContext *context)
   if (self->video != NULL)
     self->pool = new_output_pool (self, like, &error);
   if (self->pool == NULL) {
-    post_video_error (self, error);
+    gst_cvis_filter_post_setup_error (&self->filter,
+        (guint) GST_VIDEO_INFO_WIDTH (&self->layout),
+        (guint) GST_VIDEO_INFO_HEIGHT (&self->layout), error);
     free_video (self); /* has no frames */
     return FALSE;
   }
-  self->n_frames = gst_denoise_video_get_frames (self->video);
-  gst_cvis_latency_set_frames (&self->filter.latency, self->n_frames);
-  for (guint i = 0; i < self->n_frames; i++) {
-    self->frames[i] = gst_denoise_frame_new ();
-    gst_cvis_queue_give (self->filter.queue, self->frames[i]);
-  }
+  n_frames = gst_denoise_video_get_frames (self->video);
+  gst_cvis_latency_set_frames (&self->filter.latency, n_frames);
+  for (guint i = 0; i < n_frames; i++)
+    gst_cvis_filter_add_item (&self->filter, gst_denoise_frame_new ());
   GST_INFO_OBJECT (self, "%dx%d, %u frames in flight",
       GST_VIDEO_INFO_WIDTH (&self->layout),
-      GST_VIDEO_INFO_HEIGHT (&self->layout), self->n_frames);
+      GST_VIDEO_INFO_HEIGHT (&self->layout), n_frames);
   return TRUE;
 }
 
@@ -246,43 +206,11 @@ gst_cuda_denoise_propose_allocation (GstCvisFilter *filter, GstQuery *query)
 
 /* --- the upstream thread --------------------------------------------------- */
 
-static void
-post_denoise_failure (GstCudaDenoise *self, const GError *error)
-{
-  GST_ELEMENT_ERROR (self, LIBRARY, FAILED,
-      ("The lifting engine failed: %s. Try backend=cpu, or restart the "
-       "program.",
-          error->message),
-      (NULL));
-}
-
-/* A frame that cannot be used: earlier ones are pushed, then the error is posted. */
-static GstFlowReturn
-reject_frame (GstCudaDenoise *self, GError *error)
-{
-  gst_cvis_queue_wait_idle (self->filter.queue);
-  if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_FORMAT))
-    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-        ("Cannot denoise a frame: %s. Check the caps and the GstVideoMeta of "
-         "the element before cudadenoise.",
-            error->message),
-        ("the buffer does not match its caps and metas"));
-  else if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_MEMORY))
-    GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
-        ("Cannot denoise a frame: %s. Use smaller frames or fewer "
-         "frames-in-flight.",
-            error->message),
-        (NULL));
-  else
-    post_denoise_failure (self, error);
-  g_error_free (error);
-  return GST_FLOW_ERROR;
-}
-
 /* Makes sure of engines and a pool for frames like @buffer. */
 static GstFlowReturn
-prepare_video (GstCudaDenoise *self, GstBuffer *buffer)
+gst_cuda_denoise_prepare (GstCvisFilter *filter, GstBuffer *buffer)
 {
+  GstCudaDenoise *self = GST_CUDA_DENOISE (filter);
   /* downstream may offer another pool */
   const gboolean renegotiate = gst_pad_check_reconfigure (self->filter.srcpad);
   CvisContext *context = self->filter.context;
@@ -292,7 +220,7 @@ prepare_video (GstCudaDenoise *self, GstBuffer *buffer)
   if (self->on_device) {
     context = gst_cvis_filter_follow_video (&self->filter, buffer, &error);
     if (context == NULL)
-      return reject_frame (self, error);
+      return gst_cvis_filter_reject_frame (filter, error);
   }
   if (self->video != NULL && !renegotiate
       && context == gst_denoise_video_get_context (self->video))
@@ -307,12 +235,12 @@ prepare_video (GstCudaDenoise *self, GstBuffer *buffer)
   return flow;
 }
 
-/* Moves @buffer into @frame and submits it. After a failure jobs may be with the
- * engines: then @frame stays there until they are drained. */
 static GstFlowReturn
-submit_frame (GstCudaDenoise *self, GstDenoiseFrame *frame, GstBuffer *buffer,
-    GError **error)
+gst_cuda_denoise_begin (
+    GstCvisFilter *filter, gpointer item, GstBuffer *buffer, GError **error)
 {
+  GstCudaDenoise *self = GST_CUDA_DENOISE (filter);
+  GstDenoiseFrame *frame = item;
   GstBuffer *out = NULL;
   GstFlowReturn flow = gst_buffer_pool_acquire_buffer (self->pool, &out, NULL);
 
@@ -324,59 +252,17 @@ submit_frame (GstCudaDenoise *self, GstDenoiseFrame *frame, GstBuffer *buffer,
           GST_VIDEO_INFO_SIZE (&self->layout));
     return flow;
   }
-  frame->arrival = cvis_monotonic_ns ();
-  frame->staged = self->filter.context != NULL && !self->on_device
-                  && !gst_cvis_memory_is_pinned (
-                      gst_buffer_peek_memory (buffer, 0), self->filter.context);
-  gst_cvis_latency_note_frame (&self->filter.latency, GST_BUFFER_PTS (buffer));
+  frame->item.staged = filter->context != NULL && !self->on_device
+                       && !gst_cvis_memory_is_pinned (
+                           gst_buffer_peek_memory (buffer, 0), filter->context);
   if (!gst_denoise_video_submit (self->video, frame, buffer, out, error))
     return GST_FLOW_ERROR;
   gst_cvis_filter_announce_kernels (
-      &self->filter, gst_denoise_video_describe (self->video));
+      filter, gst_denoise_video_describe (self->video));
   return GST_FLOW_OK;
 }
 
-static GstFlowReturn
-gst_cuda_denoise_submit (GstCvisFilter *filter, GstMiniObject *object)
-{
-  GstCudaDenoise *self = GST_CUDA_DENOISE (filter);
-  GstBuffer *buffer = GST_BUFFER_CAST (object);
-  GstFlowReturn flow = prepare_video (self, buffer);
-  GError *error = NULL;
-  gpointer item = NULL;
-  GstDenoiseFrame *frame;
-
-  if (flow == GST_FLOW_OK)
-    flow = gst_cvis_queue_take (filter->queue, &item);
-  if (flow != GST_FLOW_OK) {
-    gst_buffer_unref (buffer);
-    return flow;
-  }
-  frame = item;
-  flow = submit_frame (self, frame, buffer, &error);
-  if (flow == GST_FLOW_OK)
-    /* if the queue refuses it, it stays with the engines until the flush */
-    return gst_cvis_queue_push_item (filter->queue, frame);
-  if (frame->n_submitted == 0) {
-    gst_denoise_frame_clear (frame);
-    gst_cvis_queue_give (filter->queue, frame);
-  }
-  return error != NULL ? reject_frame (self, error) : flow;
-}
-
 /* --- the source pad's task ------------------------------------------------- */
-
-static void
-count_frame (GstCudaDenoise *self, const GstDenoiseFrame *frame)
-{
-  GstDenoiseStats *stats = &self->stats;
-
-  g_mutex_lock (&self->filter.stats_lock);
-  gst_cvis_rate_add (&stats->rate, frame->arrival);
-  stats->staged += frame->staged;
-  stats->threshold = frame->threshold;
-  g_mutex_unlock (&self->filter.stats_lock);
-}
 
 /* Whether to copy a meta: not those about the memory layout */
 static gboolean
@@ -392,50 +278,40 @@ copy_meta (GstBuffer *from, GstMeta **meta, gpointer to)
   return TRUE;
 }
 
+static gboolean
+gst_cuda_denoise_result (
+    GstCvisFilter *filter, gpointer item, GstCvisLeaving *leaving)
+{
+  GstDenoiseFrame *frame = item;
+
+  leaving->source = g_steal_pointer (&frame->out);
+  gst_buffer_copy_into (leaving->source, frame->in,
+      GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS, 0, (gsize) -1);
+  gst_buffer_foreach_meta (frame->in, copy_meta, leaving->source);
+  g_mutex_lock (&filter->stats_lock);
+  GST_CUDA_DENOISE (filter)->threshold = frame->threshold;
+  g_mutex_unlock (&filter->stats_lock);
+  return TRUE;
+}
+
 static GstFlowReturn
 gst_cuda_denoise_complete (GstCvisFilter *filter, gpointer item)
 {
-  GstCudaDenoise *self = GST_CUDA_DENOISE (filter);
-  GstDenoiseFrame *frame = item;
-  GstBuffer *out = NULL;
   GError *error = NULL;
 
-  if (gst_denoise_video_wait (self->video, frame, &error)) {
-    out = g_steal_pointer (&frame->out);
-    gst_buffer_copy_into (out, frame->in,
-        GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS, 0, (gsize) -1);
-    gst_buffer_foreach_meta (frame->in, copy_meta, out);
-    count_frame (self, frame);
-  } else {
-    post_denoise_failure (self, error);
-    g_error_free (error);
-  }
-  gst_denoise_frame_clear (frame);
-  gst_cvis_queue_give (filter->queue, frame);
-  if (out == NULL)
-    return GST_FLOW_ERROR;
-  gst_cvis_filter_push (filter, GST_MINI_OBJECT_CAST (out));
-  return gst_cvis_filter_get_flow (filter);
+  gst_denoise_video_wait (GST_CUDA_DENOISE (filter)->video, item, &error);
+  return gst_cvis_filter_deliver (filter, item, error);
 }
 
 /* --- start and stop -------------------------------------------------------- */
 
 static void
-gst_cuda_denoise_flush (GstCvisFilter *filter)
+gst_cuda_denoise_drain (GstCvisFilter *filter)
 {
   GstCudaDenoise *self = GST_CUDA_DENOISE (filter);
 
-  if (self->video == NULL)
-    return;
-  gst_denoise_video_drain (self->video);
-  for (guint i = 0; i < self->n_frames; i++) {
-    GstDenoiseFrame *frame = self->frames[i];
-
-    if (frame->n_submitted == 0)
-      continue;
-    gst_denoise_frame_clear (frame);
-    gst_cvis_queue_give (filter->queue, frame);
-  }
+  if (self->video != NULL)
+    gst_denoise_video_drain (self->video);
 }
 
 static void
@@ -451,7 +327,7 @@ gst_cuda_denoise_stop (GstCvisFilter *filter)
 static void
 gst_cuda_denoise_reset_stats (GstCvisFilter *filter)
 {
-  GST_CUDA_DENOISE (filter)->stats = (GstDenoiseStats){ 0 };
+  GST_CUDA_DENOISE (filter)->threshold = 0.0;
 }
 
 static gboolean
@@ -465,9 +341,6 @@ gst_cuda_denoise_start (GstCvisFilter *filter)
   self->wanted = self->settings;
   self->wanted.wavelet = g_strdup (self->settings.wavelet);
   GST_OBJECT_UNLOCK (self);
-  g_mutex_lock (&filter->stats_lock);
-  gst_cuda_denoise_reset_stats (filter);
-  g_mutex_unlock (&filter->stats_lock);
   self->wavelet = lwt_wavelet_new (self->wanted.wavelet, &error);
   if (self->wavelet == NULL) {
     GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS,
@@ -483,16 +356,11 @@ gst_cuda_denoise_start (GstCvisFilter *filter)
 
 /* --- object ---------------------------------------------------------------- */
 
-static GstStructure *
-gst_cuda_denoise_get_stats (GstCvisFilter *filter)
+static void
+gst_cuda_denoise_add_stats (GstCvisFilter *filter, GstStructure *stats)
 {
-  const GstDenoiseStats *stats = &GST_CUDA_DENOISE (filter)->stats;
-  GstStructure *s = gst_structure_new ("cudadenoise-stats", "frames",
-      G_TYPE_UINT64, stats->rate.frames, "staged-frames", G_TYPE_UINT64,
-      stats->staged, "threshold", G_TYPE_DOUBLE, stats->threshold, NULL);
-
-  gst_cvis_stats_add_rate (s, &stats->rate);
-  return s;
+  gst_structure_set (stats, "threshold", G_TYPE_DOUBLE,
+      GST_CUDA_DENOISE (filter)->threshold, NULL);
 }
 
 static void
@@ -514,17 +382,26 @@ gst_cuda_denoise_class_init (GstCudaDenoiseClass *klass)
   GST_DEBUG_CATEGORY_INIT (
       gst_cuda_denoise_debug, "cudadenoise", 0, "denoising of video");
   object_class->finalize = gst_cuda_denoise_finalize;
+  filter_class->words = (GstCvisWords){ .engine = "lifting",
+    .verb = "denoise",
+    .one = "a frame",
+    .many = "frames",
+    .unit = "pixels",
+    .metas = "GstVideoMeta" };
   filter_class->free_item = (GDestroyNotify) gst_denoise_frame_free;
+  filter_class->clear_item = gst_denoise_frame_clear;
   filter_class->cuda_memory = TRUE;
   filter_class->start = gst_cuda_denoise_start;
   filter_class->stop = gst_cuda_denoise_stop;
   filter_class->set_caps = gst_cuda_denoise_set_caps;
-  filter_class->submit = gst_cuda_denoise_submit;
+  filter_class->prepare = gst_cuda_denoise_prepare;
+  filter_class->begin = gst_cuda_denoise_begin;
   filter_class->complete = gst_cuda_denoise_complete;
-  filter_class->flush = gst_cuda_denoise_flush;
+  filter_class->result = gst_cuda_denoise_result;
+  filter_class->drain = gst_cuda_denoise_drain;
   filter_class->accept_caps = gst_cvis_filter_accept_video;
   filter_class->propose_allocation = gst_cuda_denoise_propose_allocation;
-  filter_class->get_stats = gst_cuda_denoise_get_stats;
+  filter_class->add_stats = gst_cuda_denoise_add_stats;
   filter_class->reset_stats = gst_cuda_denoise_reset_stats;
   gst_cvis_filter_class_install_settings (filter_class, settings_table,
       G_N_ELEMENTS (settings_table), G_STRUCT_OFFSET (GstCudaDenoise, settings),

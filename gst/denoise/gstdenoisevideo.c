@@ -41,12 +41,14 @@ unmap_frame (GstDenoiseFrame *frame)
 }
 
 void
-gst_denoise_frame_clear (GstDenoiseFrame *frame)
+gst_denoise_frame_clear (gpointer data)
 {
+  GstDenoiseFrame *frame = data;
+
   unmap_frame (frame);
   gst_clear_buffer (&frame->in);
   gst_clear_buffer (&frame->out);
-  frame->n_jobs = frame->n_submitted = 0;
+  frame->n_jobs = 0;
 }
 
 void
@@ -461,10 +463,11 @@ gst_denoise_video_submit (GstDenoiseVideo *video, GstDenoiseFrame *frame,
           && !stage (frame, from, error)))
     return FALSE;
   make_jobs (video, frame, from, to);
-  for (; frame->n_submitted < frame->n_jobs; frame->n_submitted++)
-    if (!lwt_engine_submit (get_engine (video, frame->n_submitted),
-            &frame->jobs[frame->n_submitted], error))
+  for (guint i = 0; i < frame->n_jobs; i++) {
+    if (!lwt_engine_submit (get_engine (video, i), &frame->jobs[i], error))
       return FALSE;
+    frame->item.busy = TRUE;
+  }
   return TRUE;
 }
 

@@ -9,7 +9,7 @@
 #include <gst/video/video.h>
 
 #include "cuda/lifting/engine.h"
-#include "gst/common/gstcviscuda.h"
+#include "gst/common/filter/gstcvisfilter.h"
 
 G_BEGIN_DECLS
 
@@ -35,30 +35,27 @@ typedef struct _GstDenoiseVideo GstDenoiseVideo;
 
 /**
  * GstDenoiseFrame: a frame in flight; each plane is a job
+ * @item: of the base class; busy from the first job that was submitted on
  * @jobs: those of the luma first
- * @n_submitted: how many of @n_jobs were submitted
  * @out: the output frame, owned
  * @staging: components of interleaved chroma in system memory, before and after
- * @arrival: cvis_monotonic_ns() when the frame arrived
  * @threshold: of the luma's first field, in levels of 8 bits
- * @staged: copied once more, as it is not in pinned memory
  */
 typedef struct {
+  GstCvisItem item;
   LwtJob jobs[GST_DENOISE_MAX_JOBS];
-  guint n_jobs, n_submitted;
+  guint n_jobs;
   GstVideoFrame from, to;
   gboolean from_mapped, to_mapped;
   GstBuffer *in, *out;
   guint8 *staging;
   gsize staging_size;
-  guint64 arrival;
   gdouble threshold;
-  gboolean staged;
 } GstDenoiseFrame;
 
 GstDenoiseFrame *gst_denoise_frame_new (void);
 /* Releases everything that @frame holds except the staging; no job is in flight. */
-void gst_denoise_frame_clear (GstDenoiseFrame *frame);
+void gst_denoise_frame_clear (gpointer frame);
 void gst_denoise_frame_free (GstDenoiseFrame *frame);
 
 /**
@@ -83,7 +80,7 @@ CvisContext *gst_denoise_video_get_context (const GstDenoiseVideo *video);
 guint gst_denoise_video_get_frames (const GstDenoiseVideo *video);
 
 /* Takes @in and @out, maps them and submits the jobs. After a failure jobs that were
- * submitted before it (frame->n_submitted) stay with the engines: keep @frame until
+ * submitted before it stay with the engines, and @frame stays busy until
  * gst_denoise_video_drain().
  * Returns: FALSE with CVIS_ERROR_FORMAT if @in does not fit its caps, or another
  * error */

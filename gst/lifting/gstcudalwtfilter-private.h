@@ -69,9 +69,9 @@ struct _GstCudaLwtFilter {
   gboolean announce; /* a message about the engine is due since the caps */
 
   /* --- of the upstream thread --- */
-  guint64 number;   /* of the next frame, in the stream */
-  gboolean started; /* an engine was made since the start */
-  guint ignored;    /* request pads with a warning: 1 << kind */
+  GstLwtWanted next; /* requested results of the surface that is submitted */
+  gboolean started;  /* an engine was made since the start */
+  guint ignored;     /* request pads with a warning: 1 << kind */
 
   /* --- of the source pad's thread --- */
   GstLwtOut side_outs[GST_LWT_SIDES];
@@ -121,9 +121,6 @@ GstBufferPool *gst_lwt_get_picture_pool (
     GstCudaLwtFilter *self, guint index, const GstLwtOut *out);
 void gst_lwt_free_picture_pool (GstCudaLwtFilter *self, guint index);
 
-/* Posts the engine's @error and takes it. */
-void gst_lwt_engine_failed (GstCudaLwtFilter *self, GError *error);
-
 /* --- gstlwtoutcaps.c -------------------------------------------------------- */
 
 /* The component of a request pad. */
@@ -142,13 +139,17 @@ GstFlowReturn gst_lwt_push_caps (GstCudaLwtFilter *self);
 /* --- gstlwtinput.c ---------------------------------------------------------- */
 
 /* See GstCvisFilterClass. */
-GstFlowReturn gst_lwt_input_submit (
-    GstCvisFilter *filter, GstMiniObject *object);
+GstFlowReturn gst_lwt_input_prepare (GstCvisFilter *filter, GstBuffer *buffer);
+GstFlowReturn gst_lwt_input_begin (
+    GstCvisFilter *filter, gpointer item, GstBuffer *buffer, GError **error);
 
 /* --- gstlwtoutput.c ---------------------------------------------------------- */
 
 /* See GstCvisFilterClass. */
 GstFlowReturn gst_lwt_output_complete (GstCvisFilter *filter, gpointer item);
+gboolean gst_lwt_output_result (
+    GstCvisFilter *filter, gpointer item, GstCvisLeaving *leaving);
+void gst_lwt_output_drain (GstCvisFilter *filter);
 void gst_lwt_output_flush (GstCvisFilter *filter);
 
 G_END_DECLS

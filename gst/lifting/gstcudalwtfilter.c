@@ -83,32 +83,19 @@ gst_cuda_lwt_filter_start (GstCvisFilter *filter)
   GST_OBJECT_UNLOCK (self);
   self->part = gst_lwt_settings_get_part (&self->wanted);
   self->passes = self->wanted.output == GST_LWT_OUTPUT_NONE;
-  g_mutex_lock (&filter->stats_lock);
-  gst_cuda_lwt_filter_reset_stats (filter);
-  g_mutex_unlock (&filter->stats_lock);
   memset (self->posted, 0, sizeof (self->posted));
-  self->number = 0;
   self->started = FALSE;
   self->ignored = 0;
   return gst_lwt_set_wavelet (self, self->wanted.wavelet)
          && gst_cvis_filter_start_backend (filter);
 }
 
-/* Frame numbers restart with a stream. */
-static GstFlowReturn
-gst_cuda_lwt_filter_sink_event (GstCvisFilter *filter, GstEvent *event)
-{
-  if (GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START)
-    GST_CUDA_LWT_FILTER (filter)->number = 0;
-  return GST_FLOW_OK;
-}
-
 /* --- object ---------------------------------------------------------------- */
 
-static GstStructure *
-gst_cuda_lwt_filter_get_stats (GstCvisFilter *filter)
+static void
+gst_cuda_lwt_filter_add_stats (GstCvisFilter *filter, GstStructure *stats)
 {
-  return gst_lwt_stats_to_structure (&GST_CUDA_LWT_FILTER (filter)->stats);
+  gst_lwt_stats_add (&GST_CUDA_LWT_FILTER (filter)->stats, stats);
 }
 
 static void
@@ -132,20 +119,29 @@ gst_cuda_lwt_filter_class_init (GstCudaLwtFilterClass *klass)
       "lifting wavelet filtration");
   object_class->finalize = gst_cuda_lwt_filter_finalize;
 
+  filter_class->words = (GstCvisWords){ .engine = "lifting",
+    .verb = "transform",
+    .one = "a surface",
+    .many = "surfaces",
+    .unit = "samples",
+    .metas = "metas" };
   filter_class->free_item = (GDestroyNotify) gst_lwt_frame_free;
+  filter_class->clear_item = gst_lwt_frame_clear;
   filter_class->own_caps = TRUE;
   filter_class->start = gst_cuda_lwt_filter_start;
   filter_class->stop = gst_cuda_lwt_filter_stop;
   filter_class->set_caps = gst_lwt_negotiate;
-  filter_class->sink_event = gst_cuda_lwt_filter_sink_event;
-  filter_class->submit = gst_lwt_input_submit;
+  filter_class->prepare = gst_lwt_input_prepare;
+  filter_class->begin = gst_lwt_input_begin;
   filter_class->complete = gst_lwt_output_complete;
+  filter_class->result = gst_lwt_output_result;
   filter_class->get_request_caps = gst_lwt_side_get_caps;
+  filter_class->drain = gst_lwt_output_drain;
   filter_class->flush = gst_lwt_output_flush;
   filter_class->get_caps = gst_lwt_get_caps;
   filter_class->accept_caps = gst_lwt_accept_caps;
   filter_class->propose_allocation = gst_lwt_propose_allocation;
-  filter_class->get_stats = gst_cuda_lwt_filter_get_stats;
+  filter_class->add_stats = gst_cuda_lwt_filter_add_stats;
   filter_class->reset_stats = gst_cuda_lwt_filter_reset_stats;
 
   gst_lwt_settings_install (

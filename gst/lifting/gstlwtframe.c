@@ -38,8 +38,10 @@ gst_lwt_frame_unmap (GstLwtFrame *frame)
 }
 
 void
-gst_lwt_frame_clear (GstLwtFrame *frame)
+gst_lwt_frame_clear (gpointer data)
 {
+  GstLwtFrame *frame = data;
+
   gst_lwt_frame_unmap (frame);
   for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++)
     gst_clear_buffer (&frame->parts[i]);
@@ -238,7 +240,7 @@ gst_lwt_frame_map (GstLwtFrame *frame, GstBuffer *buffer,
           || job->stride % size != 0)
       && !stage (frame, layout, surface->masked, error))
     return FALSE;
-  frame->staged = context != NULL && !job->pinned;
+  frame->item.staged = context != NULL && !job->pinned;
   return TRUE;
 }
 

@@ -5,6 +5,7 @@
 /* A surface in flight in the lifting engine, with its components. */
 #pragma once
 
+#include "gst/common/filter/gstcvisfilter.h"
 #include "gstlwtsurface.h"
 #include "cuda/lifting/grey.h"
 
@@ -12,7 +13,8 @@ G_BEGIN_DECLS
 
 /**
  * GstLwtFrame:
- * @job: the engine's part; first, so that its pointer is the frame's
+ * @item: of the base class
+ * @job: the engine's part
  * @buffer: the input surface, owned
  * @picture, @map: its mapping: one of the two is used
  * @staging: copy that the engine reads if samples have to be changed or moved; kept
@@ -21,12 +23,10 @@ G_BEGIN_DECLS
  * @offset, @polynomial: of the input's meta: what was subtracted before
  * @missing: missing points by the meta, if the engine does not count them
  * @sides: request pads that get some of it: 1 << kind
- * @number: in the stream, from 0
- * @arrival: cvis_monotonic_ns() when the surface arrived
- * @staged: samples were copied once more, as they are not in pinned memory
  * @clipped: points of the last picture beyond the range of grey
  */
 typedef struct {
+  GstCvisItem item;
   LwtJob job;
   GstBuffer *buffer;
   GstVideoFrame picture;
@@ -41,9 +41,6 @@ typedef struct {
   gdouble polynomial[6];
   guint64 missing;
   guint sides;
-  guint64 number;
-  guint64 arrival;
-  gboolean staged;
   guint64 clipped;
 } GstLwtFrame;
 
@@ -63,7 +60,7 @@ typedef struct {
 GstLwtFrame *gst_lwt_frame_new (void);
 void gst_lwt_frame_free (GstLwtFrame *frame);
 /* Releases everything that @frame holds, except the staging. */
-void gst_lwt_frame_clear (GstLwtFrame *frame);
+void gst_lwt_frame_clear (gpointer frame);
 
 /* Returns: FALSE with CVIS_ERROR_FORMAT if @buffer is too small for @layout, so
  * that no engine needs to be made for it */

@@ -21,10 +21,10 @@ new_report (GstCudaLwtFilter *self, const GstLwtFrame *frame,
   const GstClockTime pts = GST_BUFFER_PTS (frame->buffer);
 
   return gst_structure_new (name, "output", G_TYPE_STRING,
-      gst_cvis_surface_part_name (part), "frame", G_TYPE_UINT64, frame->number,
-      "pts", G_TYPE_UINT64, pts, "running-time", G_TYPE_UINT64,
-      gst_cvis_running_time (&self->filter.segment, pts), "missing",
-      G_TYPE_UINT64, frame->job.missing, NULL);
+      gst_cvis_surface_part_name (part), "frame", G_TYPE_UINT64,
+      frame->item.number, "pts", G_TYPE_UINT64, pts, "running-time",
+      G_TYPE_UINT64, gst_cvis_running_time (&self->filter.segment, pts),
+      "missing", G_TYPE_UINT64, frame->job.missing, NULL);
 }
 
 static void
@@ -92,10 +92,8 @@ count (GstCudaLwtFilter *self, const GstLwtFrame *frame, gboolean outside)
   GstLwtStats *stats = &self->stats;
 
   g_mutex_lock (&self->filter.stats_lock);
-  gst_cvis_rate_add (&stats->rate, frame->arrival);
   stats->missing += frame->job.missing;
   stats->outside += outside;
-  stats->staged += frame->staged;
   stats->threshold = frame->job.threshold;
   for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++) {
     if (!gst_lwt_frame_has_parameters (
@@ -131,19 +129,6 @@ report (GstCudaLwtFilter *self, GstLwtFrame *frame)
 
 /* --- a frame leaves -------------------------------------------------------------- */
 
-/* The buffers that leave for a frame. */
-typedef struct {
-  GstBuffer *sides[GST_LWT_SIDES], *source;
-} Leaving;
-
-static void
-drop (Leaving *leaving)
-{
-  for (guint i = 0; i < GST_LWT_SIDES; i++)
-    gst_clear_buffer (&leaving->sides[i]);
-  gst_clear_buffer (&leaving->source);
-}
-
 /* Warns once for these caps of heights beyond the range of grey levels. Noise around
  * black and white, which denoise limits to the range, does not count. */
 static void
@@ -160,7 +145,7 @@ remark_on_clipping (
        " are beyond the range of %s and were clipped. Use GRAY16_LE%s or "
        "tensors.",
           frame->clipped, (guint64) self->config.width * self->config.height,
-          gst_cvis_surface_part_name (out->part), frame->number,
+          gst_cvis_surface_part_name (out->part), frame->item.number,
           gst_video_format_to_string (GST_VIDEO_INFO_FORMAT (&out->picture)),
           self->layout.video ? "" : ", a larger z-scale"),
       (NULL));
@@ -186,48 +171,6 @@ make (GstCudaLwtFilter *self, GstLwtFrame *frame, guint index, GstLwtOut *out)
   return buffer;
 }
 
-/* Takes the buffers that leave out of @frame.
- * Returns: FALSE after posting an error */
-static gboolean
-collect (GstCudaLwtFilter *self, GstLwtFrame *frame, Leaving *leaving)
-{
-  const gboolean outside = report (self, frame);
-
-  for (guint i = 0; i < GST_LWT_SIDES; i++) {
-    if ((frame->sides & (1u << i)) == 0
-        || !gst_cvis_filter_start_request_pad (&self->filter, i))
-      continue;
-    leaving->sides[i] = make (self, frame, i, &self->side_outs[i]);
-    if (leaving->sides[i] == NULL)
-      return FALSE;
-  }
-  if (self->refused_side)
-    return FALSE;
-  if (!self->passes && frame->parts[self->part] == NULL)
-    return TRUE;
-  leaving->source = self->passes
-                        ? gst_lwt_frame_pass (
-                            frame, &self->wanted, &self->surface, &self->config)
-                        : make (self, frame, GST_LWT_SIDES, &self->out);
-  if (leaving->source == NULL)
-    return FALSE;
-  if (outside)
-    GST_BUFFER_FLAG_SET (leaving->source, GST_BUFFER_FLAG_MARKER);
-  return TRUE;
-}
-
-static GstFlowReturn
-push_surface (GstCudaLwtFilter *self, Leaving *leaving)
-{
-  for (guint i = 0; i < GST_LWT_SIDES; i++)
-    if (leaving->sides[i] != NULL)
-      gst_cvis_filter_push_request (
-          &self->filter, i, GST_MINI_OBJECT_CAST (leaving->sides[i]));
-  gst_cvis_filter_push (
-      &self->filter, (GstMiniObject *) leaving->source); /* or NULL */
-  return gst_cvis_filter_get_flow (&self->filter);
-}
-
 /* Warns once for these caps of heights that overflow. */
 static void
 remark_on_overflow (GstCudaLwtFilter *self, const GstLwtFrame *frame)
@@ -242,7 +185,7 @@ remark_on_overflow (GstCudaLwtFilter *self, const GstLwtFrame *frame)
   GST_ELEMENT_WARNING (self, STREAM, FORMAT,
       ("The heights of surface %" G_GUINT64_FORMAT
        " are too large for %s: points of its %s are not finite",
-          frame->number, wide ? "float64" : "float32",
+          frame->item.number, wide ? "float64" : "float32",
           gst_cvis_surface_part_name (part)),
       ("each level may double the heights in its low band; %s",
           wide ? "heights are in metres: check z-scale"
@@ -265,7 +208,8 @@ remark_on_missing (GstCudaLwtFilter *self, const GstLwtFrame *frame)
        " are missing. They are filled from their neighbours for the "
        "transform%s.",
           frame->job.missing, n,
-          100.0 * (gdouble) frame->job.missing / (gdouble) n, frame->number,
+          100.0 * (gdouble) frame->job.missing / (gdouble) n,
+          frame->item.number,
           self->config.operation == LWT_OPERATION_FORWARD
               ? ", and coefficients contain them"
               : ", and missing in the output"),
@@ -278,8 +222,7 @@ static void
 remark_on_offset (GstCudaLwtFilter *self, GstBuffer *buffer)
 {
   GstPad *pad = self->filter.srcpad;
-  const GstCvisSurfaceMeta *meta =
-      buffer != NULL ? gst_cvis_buffer_get_surface_meta (buffer) : NULL;
+  const GstCvisSurfaceMeta *meta = gst_cvis_buffer_get_surface_meta (buffer);
   GstQuery *query;
 
   if (self->offset_remarked || self->out.video || meta == NULL
@@ -301,52 +244,70 @@ remark_on_offset (GstCudaLwtFilter *self, GstBuffer *buffer)
   gst_query_unref (query);
 }
 
-/* Waits for the first frame in flight and pushes it. */
+gboolean
+gst_lwt_output_result (
+    GstCvisFilter *filter, gpointer item, GstCvisLeaving *leaving)
+{
+  GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (filter);
+  GstLwtFrame *frame = item;
+  gboolean outside;
+
+  gst_lwt_frame_unmap (frame);
+  outside = report (self, frame);
+  for (guint i = 0; i < GST_LWT_SIDES; i++) {
+    if ((frame->sides & (1u << i)) == 0
+        || !gst_cvis_filter_start_request_pad (filter, i))
+      continue;
+    leaving->requests[i] = make (self, frame, i, &self->side_outs[i]);
+    if (leaving->requests[i] == NULL)
+      return FALSE;
+  }
+  if (self->refused_side)
+    return FALSE;
+  if (!self->passes && frame->parts[self->part] == NULL)
+    return TRUE;
+  leaving->source = self->passes
+                        ? gst_lwt_frame_pass (
+                            frame, &self->wanted, &self->surface, &self->config)
+                        : make (self, frame, GST_LWT_SIDES, &self->out);
+  if (leaving->source == NULL)
+    return FALSE;
+  if (outside)
+    GST_BUFFER_FLAG_SET (leaving->source, GST_BUFFER_FLAG_MARKER);
+  remark_on_offset (self, leaving->source);
+  return TRUE;
+}
+
 GstFlowReturn
 gst_lwt_output_complete (GstCvisFilter *filter, gpointer item)
 {
   GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (filter);
   GstLwtFrame *frame = item;
-  Leaving leaving = { { NULL } };
   GError *error = NULL;
-  LwtJob *job = NULL;
-  gboolean ok = lwt_engine_wait (self->engine, &job, &error);
+  LwtJob *job;
 
-  if (ok) {
+  if (lwt_engine_wait (self->engine, &job, &error)) {
     remark_on_overflow (self, frame);
     remark_on_missing (self, frame);
-    ok = gst_lwt_frame_carry_missing (frame, &self->config, &error);
+    gst_lwt_frame_carry_missing (frame, &self->config, &error);
   }
-  if (ok) {
-    gst_lwt_frame_unmap (frame);
-    ok = collect (self, frame, &leaving);
-  } else {
-    gst_lwt_engine_failed (self, error);
-  }
-  gst_lwt_frame_clear (frame);
-  gst_cvis_queue_give (self->filter.queue, frame);
-  if (ok)
-    remark_on_offset (self, leaving.source);
-  if (ok)
-    return push_surface (self, &leaving);
-  drop (&leaving);
-  return GST_FLOW_ERROR;
+  return gst_cvis_filter_deliver (filter, frame, error);
+}
+
+void
+gst_lwt_output_drain (GstCvisFilter *filter)
+{
+  GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (filter);
+  LwtJob *job;
+
+  if (self->engine != NULL)
+    do
+      lwt_engine_wait (self->engine, &job, NULL);
+    while (job != NULL);
 }
 
 void
 gst_lwt_output_flush (GstCvisFilter *filter)
 {
-  GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (filter);
-  LwtJob *job = NULL;
-
-  if (self->engine != NULL) {
-    do {
-      lwt_engine_wait (self->engine, &job, NULL);
-      if (job != NULL) {
-        gst_lwt_frame_clear ((GstLwtFrame *) job); /* its first member */
-        gst_cvis_queue_give (self->filter.queue, job);
-      }
-    } while (job != NULL);
-  }
-  self->refused_side = FALSE;
+  GST_CUDA_LWT_FILTER (filter)->refused_side = FALSE;
 }

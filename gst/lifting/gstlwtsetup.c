@@ -58,7 +58,7 @@ gst_lwt_free_engine (GstCudaLwtFilter *self)
     gst_cvis_pool_clear (&self->pools[i]);
   for (guint i = 0; i <= GST_LWT_SIDES; i++)
     gst_cvis_pool_clear (&self->picture_pools[i]);
-  gst_cvis_queue_free_spare (self->filter.queue);
+  gst_cvis_filter_free_items (&self->filter);
 }
 
 /* --- requested results --------------------------------------------------------- */
@@ -176,16 +176,6 @@ gst_lwt_set_wavelet (GstCudaLwtFilter *self, const gchar *text)
   return TRUE;
 }
 
-static void
-refuse_settings (GstCudaLwtFilter *self, GError *error)
-{
-  GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS,
-      ("Cannot transform surfaces of %ux%u samples: %s. Check the properties.",
-          self->layout.width, self->layout.height, error->message),
-      (NULL));
-  g_error_free (error);
-}
-
 /* Posts an error about the first requested component that does not exist. */
 static gboolean
 check_parts (GstCudaLwtFilter *self, LwtParts parts)
@@ -275,37 +265,10 @@ make_engine (GstCudaLwtFilter *self, LwtConfig *config)
   GError *error = NULL;
 
   self->engine = lwt_engine_new (config, self->filter.context, &error);
-  if (self->engine != NULL)
-    return TRUE;
-  if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_INVALID)) {
-    refuse_settings (self, error);
-    return FALSE;
-  }
-  if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_MEMORY))
-    GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
-        ("No memory to transform surfaces of %ux%u samples: %s. Use smaller "
-         "surfaces or fewer frames-in-flight.",
-            config->width, config->height, error->message),
-        (NULL));
-  else
-    GST_ELEMENT_ERROR (self, LIBRARY, INIT,
-        ("Cannot set up the lifting engine for surfaces of %ux%u samples: %s. "
-         "Try backend=cpu.",
-            config->width, config->height, error->message),
-        (NULL));
-  g_error_free (error);
-  return FALSE;
-}
-
-void
-gst_lwt_engine_failed (GstCudaLwtFilter *self, GError *error)
-{
-  GST_ELEMENT_ERROR (self, LIBRARY, FAILED,
-      ("The lifting engine failed: %s. Try backend=cpu, or restart the "
-       "program.",
-          error->message),
-      (NULL));
-  g_error_free (error);
+  if (self->engine == NULL)
+    gst_cvis_filter_post_setup_error (
+        &self->filter, config->width, config->height, error);
+  return self->engine != NULL;
 }
 
 /* --- messages --------------------------------------------------------------------- */
@@ -543,7 +506,7 @@ gst_lwt_setup (GstCudaLwtFilter *self, const GstLwtSurface *surface,
   self->started = TRUE;
   gst_cvis_latency_set_frames (&self->filter.latency, config.depth_in_flight);
   for (guint i = 0; i < config.depth_in_flight; i++)
-    gst_cvis_queue_give (self->filter.queue, gst_lwt_frame_new ());
+    gst_cvis_filter_add_item (&self->filter, gst_lwt_frame_new ());
   gst_cvis_filter_renegotiate_request_pads (&self->filter);
   announce_filter (self);
   GST_INFO_OBJECT (self, "%ux%u, %s, levels %u x %u, parts 0x%x", config.width,

@@ -17,16 +17,12 @@ gst_lwt_parameters_to_structure (
       G_TYPE_DOUBLE, p->sdr, "sdq", G_TYPE_DOUBLE, p->sdq, NULL);
 }
 
-GstStructure *
-gst_lwt_stats_to_structure (const GstLwtStats *stats)
+void
+gst_lwt_stats_add (const GstLwtStats *stats, GstStructure *structure)
 {
-  GstStructure *s = gst_structure_new ("cudalwtfilter-stats", "frames",
-      G_TYPE_UINT64, stats->rate.frames, "missing", G_TYPE_UINT64,
-      stats->missing, "outside", G_TYPE_UINT64, stats->outside, "staged-frames",
-      G_TYPE_UINT64, stats->staged, "threshold", G_TYPE_DOUBLE,
+  gst_structure_set (structure, "missing", G_TYPE_UINT64, stats->missing,
+      "outside", G_TYPE_UINT64, stats->outside, "threshold", G_TYPE_DOUBLE,
       stats->threshold, NULL);
-
-  gst_cvis_stats_add_rate (s, &stats->rate);
   for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++) {
     const gchar *name = gst_cvis_surface_part_name ((CvisSurfacePart) i);
     GstStructure *part;
@@ -35,8 +31,7 @@ gst_lwt_stats_to_structure (const GstLwtStats *stats)
       continue;
     part = gst_structure_new_empty (name);
     gst_lwt_parameters_to_structure (&stats->parameters[i], part);
-    gst_structure_set (s, name, GST_TYPE_STRUCTURE, part, NULL);
+    gst_structure_set (structure, name, GST_TYPE_STRUCTURE, part, NULL);
     gst_structure_free (part);
   }
-  return s;
 }

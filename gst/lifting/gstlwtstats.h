@@ -8,7 +8,6 @@
 #include <gst/gst.h>
 
 #include "cuda/records/surfacerecord.h"
-#include "gst/common/filter/gstcvisrate.h"
 
 G_BEGIN_DECLS
 
@@ -16,20 +15,19 @@ G_BEGIN_DECLS
  * GstLwtStats:
  * @missing: missing points in the frames that left
  * @outside: frames whose Sa was out of its limits
- * @staged: frames copied once more, as they were not in pinned memory
  * @threshold: of the last frame's denoise, metres
  * @known: components whose parameters were computed: 1 << CvisSurfacePart
  * @parameters: of the last frame, by CvisSurfacePart
  */
 typedef struct {
-  GstCvisRate rate;
-  guint64 missing, outside, staged;
+  guint64 missing, outside;
   gdouble threshold;
   guint known;
   CvisSurfaceParameters parameters[CVIS_SURFACE_N_PARTS];
 } GstLwtStats;
 
-GstStructure *gst_lwt_stats_to_structure (const GstLwtStats *stats);
+/* Adds the counters to @structure. */
+void gst_lwt_stats_add (const GstLwtStats *stats, GstStructure *structure);
 /* Appends the fields of @parameters. */
 void gst_lwt_parameters_to_structure (
     const CvisSurfaceParameters *parameters, GstStructure *structure);

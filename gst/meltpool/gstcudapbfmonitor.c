@@ -140,7 +140,7 @@ free_engine (GstCudaPbfMonitor *self)
   self->warned_of_stall = FALSE;
   gst_cvis_pool_clear (&self->records_pool);
   gst_cvis_pool_clear (&self->grey_pool);
-  gst_cvis_queue_free_spare (self->filter.queue);
+  gst_cvis_filter_free_items (&self->filter);
 }
 
 /* Resets the state of the stream (window, counters, gaps) while nothing is in
@@ -283,7 +283,7 @@ setup_engine (GstCudaPbfMonitor *self, const GstVideoInfo *info)
     }
   }
   for (guint i = 0; i < self->batching.depth; i++)
-    gst_cvis_queue_give (self->filter.queue,
+    gst_cvis_filter_add_item (&self->filter,
         gst_pbf_batch_new (config.max_batch, self->filter.context));
   GST_OBJECT_LOCK (self);
   self->batch_size = config.max_batch;
@@ -600,13 +600,13 @@ gst_cuda_pbf_monitor_set_property (
         GST_ELEMENT (object), gst_message_new_latency (GST_OBJECT (object)));
 }
 
-static GstStructure *
-gst_cuda_pbf_monitor_get_stats (GstCvisFilter *filter)
+static void
+gst_cuda_pbf_monitor_add_stats (GstCvisFilter *filter, GstStructure *stats)
 {
   GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (filter);
 
-  return gst_pbf_output_add_way (
-      self, gst_pbf_stats_to_structure (&self->stats));
+  gst_pbf_stats_add_total (&self->stats, stats);
+  gst_pbf_output_add_way (self, stats);
 }
 
 static void
@@ -639,7 +639,14 @@ gst_cuda_pbf_monitor_class_init (GstCudaPbfMonitorClass *klass)
   object_class->set_property = gst_cuda_pbf_monitor_set_property;
   object_class->finalize = gst_cuda_pbf_monitor_finalize;
   element_class->post_message = gst_cuda_pbf_monitor_post_message;
+  filter_class->words = (GstCvisWords){ .engine = "melt-pool",
+    .verb = "analyse",
+    .one = "a frame",
+    .many = "frames",
+    .unit = "pixels",
+    .metas = "GstVideoMeta" };
   filter_class->free_item = (GDestroyNotify) gst_pbf_batch_free;
+  filter_class->clear_item = gst_pbf_batch_clear;
   filter_class->takes_lists = TRUE;
   filter_class->start = gst_cuda_pbf_monitor_start;
   filter_class->stop = gst_cuda_pbf_monitor_stop;
@@ -651,12 +658,13 @@ gst_cuda_pbf_monitor_class_init (GstCudaPbfMonitorClass *klass)
   filter_class->src_event = gst_pbf_output_src_event;
   filter_class->deadline = gst_pbf_input_flush_due;
   filter_class->get_request_caps = gst_pbf_output_get_result_caps;
+  filter_class->drain = gst_pbf_output_drain;
   filter_class->flush = gst_cuda_pbf_monitor_flush;
   filter_class->get_caps = gst_cuda_pbf_monitor_get_caps;
   filter_class->accept_caps = gst_cuda_pbf_monitor_accept_caps;
   filter_class->propose_allocation = gst_cuda_pbf_monitor_propose_allocation;
   filter_class->get_latency = gst_cuda_pbf_monitor_get_latency;
-  filter_class->get_stats = gst_cuda_pbf_monitor_get_stats;
+  filter_class->add_stats = gst_cuda_pbf_monitor_add_stats;
   filter_class->reset_stats = gst_cuda_pbf_monitor_reset_stats;
   gst_pbf_settings_install (
       filter_class, G_STRUCT_OFFSET (GstCudaPbfMonitor, settings));

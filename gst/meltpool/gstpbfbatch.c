@@ -187,8 +187,10 @@ gst_pbf_batch_unmap (GstPbfBatch *batch)
 }
 
 void
-gst_pbf_batch_clear (GstPbfBatch *batch)
+gst_pbf_batch_clear (gpointer data)
 {
+  GstPbfBatch *batch = data;
+
   gst_pbf_batch_unmap (batch);
   if (batch->batch.results != NULL)
     gst_buffer_unmap (batch->records, &batch->records_map);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <gst/video/video.h>
+#include "gst/common/filter/gstcvisfilter.h"
 #include "gst/cudavision/cudavision.h"
 #include "cuda/meltpool/engine.h"
 #include "gstpbfgrey.h"
@@ -32,6 +33,7 @@ void gst_pbf_item_clear (GstPbfItem *item);
 
 /**
  * GstPbfBatch:
+ * @item: of the base class
  * @batch: the engine's part; its arrays belong to the batch
  * @capacity: most frames
  * @context: (nullable): context that the engine computes in
@@ -50,6 +52,7 @@ void gst_pbf_item_clear (GstPbfItem *item);
  * @partial: it was submitted before it was full
  */
 typedef struct {
+  GstCvisItem item;
   PbfBatch batch;
   guint capacity;
   CvisContext *context;
@@ -98,6 +101,6 @@ GstFlowReturn gst_pbf_batch_acquire (
 void gst_pbf_batch_unmap (GstPbfBatch *batch);
 
 /* Releases everything that the batch holds. */
-void gst_pbf_batch_clear (GstPbfBatch *batch);
+void gst_pbf_batch_clear (gpointer batch);
 
 G_END_DECLS

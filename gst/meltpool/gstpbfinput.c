@@ -52,11 +52,11 @@ submit_batch (GstCudaPbfMonitor *self, gboolean partial, GError **error)
   batch->partial = partial;
   GST_LOG_OBJECT (self, "submitting %u frames", batch->batch.n);
   if (!pbf_engine_submit (self->engine, &batch->batch, error)) {
-    gst_pbf_batch_clear (batch);
-    gst_cvis_queue_give (self->filter.queue, batch);
+    gst_cvis_filter_release (&self->filter, batch);
     return GST_FLOW_ERROR;
   }
-  /* if the queue refuses it, it stays with the engine until the discard */
+  batch->item.busy = TRUE;
+  /* if the queue refuses it, it stays busy until the flush */
   return gst_cvis_queue_push_item (self->filter.queue, batch);
 }
 
@@ -66,7 +66,7 @@ report_engine_error (GstCudaPbfMonitor *self, GstFlowReturn flow, GError *error)
 {
   if (error != NULL) {
     gst_cvis_queue_wait_idle (self->filter.queue);
-    gst_pbf_monitor_engine_failed (self, error);
+    gst_cvis_filter_post_failure (&self->filter, error);
   }
   return flow;
 }
@@ -98,7 +98,7 @@ gst_pbf_input_flush_due (GstCvisFilter *filter)
     flow = submit_batch (self, TRUE, &error);
   g_mutex_unlock (&self->fill_lock);
   if (error != NULL)
-    gst_pbf_monitor_engine_failed (self, error);
+    gst_cvis_filter_post_failure (filter, error);
   return flow;
 }
 
@@ -158,7 +158,7 @@ begin_batch (GstCudaPbfMonitor *self)
     return flow;
   flow = gst_pbf_batch_acquire (batch, self->records_pool, self->grey_pool);
   if (flow != GST_FLOW_OK) {
-    gst_cvis_queue_give (self->filter.queue, batch);
+    gst_cvis_filter_release (&self->filter, batch);
     return flow;
   }
   g_mutex_lock (&self->fill_lock);
@@ -253,20 +253,6 @@ add_item (GstCudaPbfMonitor *self, GstPbfItem *item, GstBufferList *list,
   return flow;
 }
 
-/* A frame that cannot be used: earlier frames are pushed, then the error is
- * posted. */
-static GstFlowReturn
-refuse_frame (GstCudaPbfMonitor *self, GError *error)
-{
-  gst_cvis_filter_drain (&self->filter);
-  GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-      ("Cannot analyse a frame: %s. Check the caps and the GstVideoMeta.",
-          error->message),
-      ("the buffer does not match its caps"));
-  g_error_free (error);
-  return GST_FLOW_ERROR;
-}
-
 /* At a variable frame rate the caps do not limit the frames held by their duration:
  * waits until the element holds none before they would last longer than held_time. */
 static GstFlowReturn
@@ -311,6 +297,6 @@ gst_pbf_input_submit (GstCvisFilter *filter, GstMiniObject *object)
   flow = add_item (self, &item, list, &error);
   gst_clear_mini_object (&item.object);
   if (error != NULL && error->code == CVIS_ERROR_FORMAT)
-    return refuse_frame (self, error);
+    return gst_cvis_filter_reject_frame (filter, error);
   return report_engine_error (self, flow, error);
 }

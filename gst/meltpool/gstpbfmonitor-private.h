@@ -97,14 +97,10 @@ GstCaps *gst_pbf_output_get_result_caps (
 void gst_pbf_output_src_event (GstCvisFilter *filter, GstEvent *event);
 GstFlowReturn gst_pbf_output_complete (GstCvisFilter *filter, gpointer item);
 /* Adds the mode in use, and the event at which latencies end, to @stats; call with
- * the stats lock held. Returns: @stats */
-GstStructure *gst_pbf_output_add_way (
-    GstCudaPbfMonitor *self, GstStructure *stats);
-/* Drops all frames that are collected, in flight or waiting to be pushed, while no
- * thread runs. */
+ * the stats lock held. */
+void gst_pbf_output_add_way (GstCudaPbfMonitor *self, GstStructure *stats);
+void gst_pbf_output_drain (GstCvisFilter *filter);
+/* Drops the frames that are collected or wait to be pushed, while no thread runs. */
 void gst_pbf_output_discard (GstCudaPbfMonitor *self);
-
-/* Posts the engine's @error and takes it. */
-void gst_pbf_monitor_engine_failed (GstCudaPbfMonitor *self, GError *error);
 
 G_END_DECLS

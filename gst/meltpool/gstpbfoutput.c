@@ -18,17 +18,6 @@
 /* from the first doubtful frame to the warning, which has the number of them */
 #define DOUBTS_TIME GST_SECOND
 
-void
-gst_pbf_monitor_engine_failed (GstCudaPbfMonitor *self, GError *error)
-{
-  GST_ELEMENT_ERROR (self, LIBRARY, FAILED,
-      ("The melt-pool engine failed: %s. Try backend=cpu, or restart the "
-       "program.",
-          error->message),
-      (NULL));
-  g_error_free (error);
-}
-
 /* --- the result pad -------------------------------------------------------- */
 
 GstCaps *
@@ -380,7 +369,7 @@ warn_of_slow_pushes (GstCudaPbfMonitor *self, guint64 begin)
         ("%u batches in a row", SLOW_PUSHES_WARNED_OF));
 }
 
-GstStructure *
+void
 gst_pbf_output_add_way (GstCudaPbfMonitor *self, GstStructure *stats)
 {
   static const gchar *const modes[] = { "auto", "batch", "graph",
@@ -389,7 +378,6 @@ gst_pbf_output_add_way (GstCudaPbfMonitor *self, GstStructure *stats)
   gst_structure_set (stats, "mode", G_TYPE_STRING,
       self->filter.context == NULL ? "cpu" : modes[self->mode], "result-way",
       G_TYPE_STRING, self->result_link != NULL ? "udp" : "pads", NULL);
-  return stats;
 }
 
 static void
@@ -438,8 +426,8 @@ GstFlowReturn
 gst_pbf_output_complete (GstCvisFilter *filter, gpointer item)
 {
   GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (filter);
+  GstPbfBatch *batch = item;
   PbfBatch *done;
-  GstPbfBatch *batch;
   GstBuffer *records;
   const CvisPbfResult *first;
   GError *error = NULL;
@@ -448,11 +436,9 @@ gst_pbf_output_complete (GstCvisFilter *filter, gpointer item)
   GstFlowReturn flow;
   guint kept;
 
-  batch = (GstPbfBatch *) done; /* its first member */
   if (!ok) {
-    gst_pbf_batch_clear (batch);
-    gst_cvis_queue_give (self->filter.queue, batch);
-    gst_pbf_monitor_engine_failed (self, error);
+    gst_cvis_filter_release (filter, batch);
+    gst_cvis_filter_post_failure (filter, error);
     return GST_FLOW_ERROR;
   }
   now = cvis_monotonic_ns ();
@@ -470,8 +456,7 @@ gst_pbf_output_complete (GstCvisFilter *filter, gpointer item)
   records = finish_records (batch, kept);
   gst_pbf_batch_unmap (batch);
   hand_out (self, batch, batch->batch.n, records, first, now);
-  gst_pbf_batch_clear (batch);
-  gst_cvis_queue_give (self->filter.queue, batch);
+  gst_cvis_filter_release (filter, batch);
 
   warn_of_edge (self);
   warn_of_doubts (self, FALSE);
@@ -486,23 +471,25 @@ gst_pbf_output_complete (GstCvisFilter *filter, gpointer item)
 }
 
 void
+gst_pbf_output_drain (GstCvisFilter *filter)
+{
+  GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (filter);
+  PbfBatch *batch;
+
+  if (self->engine != NULL)
+    do
+      pbf_engine_wait (self->engine, &batch, NULL);
+    while (batch != NULL);
+}
+
+void
 gst_pbf_output_discard (GstCudaPbfMonitor *self)
 {
   GstPbfItem *item;
-  PbfBatch *batch;
 
-  if (self->filling != NULL) {
-    gst_pbf_batch_clear (self->filling);
-    gst_cvis_queue_give (self->filter.queue, self->filling);
-    self->filling = NULL;
-  }
-  while (self->engine != NULL) {
-    pbf_engine_wait (self->engine, &batch, NULL);
-    if (batch == NULL)
-      break;
-    gst_pbf_batch_clear ((GstPbfBatch *) batch);
-    gst_cvis_queue_give (self->filter.queue, (GstPbfBatch *) batch);
-  }
+  if (self->filling != NULL)
+    gst_cvis_filter_release (&self->filter, self->filling);
+  self->filling = NULL;
   while ((item = gst_queue_array_pop_head_struct (self->pending)) != NULL)
     gst_pbf_item_clear (item);
   gst_buffer_list_unref (self->held);

@@ -182,14 +182,14 @@ gst_pbf_stats_add_latency (GstPbfStats *stats, guint64 ns, guint frames)
   cvis_histogram_add (&stats->recent_latency, ns, frames);
 }
 
-static GstStructure *
-counts_to_structure (const gchar *name, const GstPbfCounts *counts)
+static void
+add_fields (GstStructure *s, const GstPbfCounts *counts)
 {
-  return gst_structure_new (name, "frames", G_TYPE_UINT64, counts->frames,
-      "empty", G_TYPE_UINT64, counts->empty, "analysed", G_TYPE_UINT64,
-      counts->analysed, "excluded", G_TYPE_UINT64, counts->excluded, "lost",
-      G_TYPE_UINT64, counts->lost, "late", G_TYPE_UINT64, counts->late,
-      "repeated", G_TYPE_UINT64, counts->repeated, "corrupt", G_TYPE_UINT64,
+  gst_structure_set (s, "frames", G_TYPE_UINT64, counts->frames, "empty",
+      G_TYPE_UINT64, counts->empty, "analysed", G_TYPE_UINT64, counts->analysed,
+      "excluded", G_TYPE_UINT64, counts->excluded, "lost", G_TYPE_UINT64,
+      counts->lost, "late", G_TYPE_UINT64, counts->late, "repeated",
+      G_TYPE_UINT64, counts->repeated, "corrupt", G_TYPE_UINT64,
       counts->corrupt, "no-signal", G_TYPE_UINT64, counts->no_signal, "no-pool",
       G_TYPE_UINT64, counts->no_pool, "pool-at-edge", G_TYPE_UINT64,
       counts->pool_at_edge, "position-unsure", G_TYPE_UINT64,
@@ -202,14 +202,12 @@ counts_to_structure (const gchar *name, const GstPbfCounts *counts)
       counts->unsent, NULL);
 }
 
-GstStructure *
-gst_pbf_stats_to_structure (const GstPbfStats *stats)
+void
+gst_pbf_stats_add_total (const GstPbfStats *stats, GstStructure *structure)
 {
-  GstStructure *s = counts_to_structure ("cudapbfmonitor-stats", &stats->total);
-
-  gst_cvis_stats_add_latency (
-      s, stats->total.frames, stats->end - stats->start, &stats->total_latency);
-  return s;
+  add_fields (structure, &stats->total);
+  gst_cvis_stats_add_latency (structure, stats->total.frames,
+      stats->end - stats->start, &stats->total_latency);
 }
 
 static gdouble
@@ -260,7 +258,8 @@ gst_pbf_stats_take_recent (GstPbfStats *stats, guint64 interval,
   if (!first && stats->end - stats->recent_start < interval)
     return NULL;
 
-  s = counts_to_structure ("cudapbfmonitor-stats", &stats->recent);
+  s = gst_structure_new_empty ("cudapbfmonitor-stats");
+  add_fields (s, &stats->recent);
   gst_structure_set (s, "pts", G_TYPE_UINT64, stats->timestamp, "running-time",
       G_TYPE_UINT64, gst_cvis_running_time (segment, stats->timestamp),
       "mp-area", G_TYPE_DOUBLE,

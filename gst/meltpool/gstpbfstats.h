@@ -66,7 +66,7 @@ typedef struct {
 } GstPbfStats;
 
 void gst_pbf_stats_init (GstPbfStats *stats);
-/* Resets the counters of gst_pbf_stats_to_structure(). */
+/* Resets the counters of gst_pbf_stats_add_total(). */
 void gst_pbf_stats_reset_total (GstPbfStats *stats);
 
 /* Counts records that have been sent by UDP, and those that could not be. */
@@ -81,8 +81,9 @@ void gst_pbf_stats_add_batch (
     GstPbfStats *stats, const GstPbfBatch *batch, gboolean staged, guint64 now);
 void gst_pbf_stats_add_latency (GstPbfStats *stats, guint64 ns, guint frames);
 
-/* Returns: the counters since the start or the last reset */
-GstStructure *gst_pbf_stats_to_structure (const GstPbfStats *stats);
+/* Adds the counters since the start or the last reset to @structure. */
+void gst_pbf_stats_add_total (
+    const GstPbfStats *stats, GstStructure *structure);
 
 /* @model: (nullable): for the names of the outputs
  * Returns: the message's structure, if @interval ns have passed since the last one

@@ -68,10 +68,6 @@ gst_cuda_motion_est_start (GstCvisFilter *filter)
   self->search_size = self->settings.search_size;
   wanted = filter->backend.wanted;
   GST_OBJECT_UNLOCK (self);
-  g_mutex_lock (&filter->stats_lock);
-  gst_motion_stats_init (&self->stats);
-  g_mutex_unlock (&filter->stats_lock);
-  self->number = 0;
   self->key_units = 0;
   self->warned_of_regions = self->warned_of_delta_qp = FALSE;
   self->on_device = FALSE;
@@ -82,10 +78,11 @@ gst_cuda_motion_est_start (GstCvisFilter *filter)
 
 /* --- object ---------------------------------------------------------------- */
 
-static GstStructure *
-gst_cuda_motion_est_get_stats (GstCvisFilter *filter)
+static void
+gst_cuda_motion_est_add_stats (GstCvisFilter *filter, GstStructure *stats)
 {
-  return gst_motion_stats_to_structure (&GST_CUDA_MOTION_EST (filter)->stats);
+  gst_motion_stats_add_total (
+      &GST_CUDA_MOTION_EST (filter)->stats, &filter->rate, stats);
 }
 
 static void
@@ -113,22 +110,33 @@ gst_cuda_motion_est_class_init (GstCudaMotionEstClass *klass)
   GST_DEBUG_CATEGORY_INIT (
       gst_cuda_motion_est_debug, "cudamotionest", 0, "motion estimation");
   object_class->finalize = gst_cuda_motion_est_finalize;
+  filter_class->words = (GstCvisWords){ .engine = "motion",
+    .verb = "search",
+    .one = "a frame",
+    .many = "frames",
+    .unit = "pixels",
+    .metas = "GstVideoMeta" };
   filter_class->free_item = (GDestroyNotify) gst_motion_frame_free;
+  filter_class->clear_item = gst_motion_frame_clear;
   filter_class->cuda_memory = TRUE;
   filter_class->start = gst_cuda_motion_est_start;
   filter_class->stop = gst_cuda_motion_est_stop;
   filter_class->set_caps = gst_motion_negotiate;
   filter_class->sink_event = gst_motion_input_event;
   filter_class->submit = gst_motion_input_submit;
+  filter_class->prepare = gst_motion_input_prepare;
+  filter_class->begin = gst_motion_input_begin;
   filter_class->finish = gst_motion_input_finish;
   filter_class->complete = gst_motion_output_complete;
+  filter_class->result = gst_motion_output_result;
   filter_class->pass = gst_motion_output_pass;
   filter_class->mark = gst_motion_output_mark;
   filter_class->src_event = gst_motion_output_event;
+  filter_class->drain = gst_motion_output_drain;
   filter_class->flush = gst_motion_output_flush;
   filter_class->accept_caps = gst_cvis_filter_accept_video;
   filter_class->propose_allocation = gst_motion_propose_allocation;
-  filter_class->get_stats = gst_cuda_motion_est_get_stats;
+  filter_class->add_stats = gst_cuda_motion_est_add_stats;
   filter_class->reset_stats = gst_cuda_motion_est_reset_stats;
   gst_motion_settings_install (
       filter_class, G_STRUCT_OFFSET (GstCudaMotionEst, settings));

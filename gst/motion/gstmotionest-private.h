@@ -64,7 +64,6 @@ struct _GstCudaMotionEst {
 
   /* --- of the upstream thread --- */
   GstSegment in_segment;
-  guint64 number; /* of the next frame, in the stream */
   guint64 serial; /* of the next frame, since the engine was made */
   guint skip;     /* frames until the next one that is searched */
   /* timestamps, by serial; written before the frame is submitted */
@@ -104,6 +103,10 @@ GstBufferPool *gst_motion_get_picture_pool (
 /* See GstCvisFilterClass. */
 GstFlowReturn gst_motion_input_submit (
     GstCvisFilter *filter, GstMiniObject *object);
+GstFlowReturn gst_motion_input_prepare (
+    GstCvisFilter *filter, GstBuffer *buffer);
+GstFlowReturn gst_motion_input_begin (
+    GstCvisFilter *filter, gpointer item, GstBuffer *buffer, GError **error);
 GstFlowReturn gst_motion_input_event (GstCvisFilter *filter, GstEvent *event);
 GstFlowReturn gst_motion_input_finish (GstCvisFilter *filter);
 
@@ -111,13 +114,14 @@ GstFlowReturn gst_motion_input_finish (GstCvisFilter *filter);
 
 /* See GstCvisFilterClass. */
 GstFlowReturn gst_motion_output_complete (GstCvisFilter *filter, gpointer item);
+gboolean gst_motion_output_result (
+    GstCvisFilter *filter, gpointer item, GstCvisLeaving *leaving);
 GstFlowReturn gst_motion_output_pass (
     GstCvisFilter *filter, GstMiniObject *frame);
 GstFlowReturn gst_motion_output_mark (GstCvisFilter *filter);
 void gst_motion_output_event (GstCvisFilter *filter, GstEvent *event);
+void gst_motion_output_drain (GstCvisFilter *filter);
 void gst_motion_output_flush (GstCvisFilter *filter);
-/* Posts the engine's @error and takes it. */
-void gst_motion_engine_failed (GstCudaMotionEst *self, GError *error);
 
 /* --- gstmotionsides.c ------------------------------------------------------ */
 

@@ -29,8 +29,10 @@ unmap_picture (GstMotionPicture *picture)
 }
 
 void
-gst_motion_frame_clear (GstMotionFrame *frame)
+gst_motion_frame_clear (gpointer data)
 {
+  GstMotionFrame *frame = data;
+
   gst_motion_frame_unmap (frame);
   unmap_picture (&frame->prediction);
   unmap_picture (&frame->residual);
@@ -154,7 +156,7 @@ gst_motion_frame_map (GstMotionFrame *frame, GstBuffer *buffer,
   job->shift = GST_VIDEO_FORMAT_INFO_SHIFT (info->finfo, 0);
   job->on_device = on_device;
   job->pinned = !on_device && gst_cvis_memory_is_pinned (map->memory, context);
-  frame->staged = context != NULL && !on_device && !job->pinned;
+  frame->item.staged = context != NULL && !on_device && !job->pinned;
   if (on_device) {
     job->stream = gst_cvis_cuda_stream (buffer);
     gst_cvis_cuda_order (buffer, job->stream);
@@ -242,7 +244,7 @@ gst_motion_frame_fill_packet (GstMotionFrame *frame, const MotionConfig *config)
     .magic = { 'M', 'O', 'T', 'V' },
     .version = CVIS_MOTION_PACKET_VERSION,
     .size = gst_cvis_motion_packet_get_size (columns, rows, job->n_fields),
-    .frame = frame->number,
+    .frame = frame->item.number,
     .pts = GST_BUFFER_PTS (frame->buffer),
     .width = config->width,
     .height = config->height,
@@ -269,8 +271,8 @@ copy_times (GstBuffer *to, const GstMotionFrame *frame)
   GST_BUFFER_PTS (to) = GST_BUFFER_PTS (frame->buffer);
   GST_BUFFER_DTS (to) = GST_CLOCK_TIME_NONE;
   GST_BUFFER_DURATION (to) = GST_BUFFER_DURATION (frame->buffer);
-  GST_BUFFER_OFFSET (to) = frame->number;
-  GST_BUFFER_OFFSET_END (to) = frame->number + 1;
+  GST_BUFFER_OFFSET (to) = frame->item.number;
+  GST_BUFFER_OFFSET_END (to) = frame->item.number + 1;
   if (GST_BUFFER_IS_DISCONT (frame->buffer))
     GST_BUFFER_FLAG_SET (to, GST_BUFFER_FLAG_DISCONT);
 }

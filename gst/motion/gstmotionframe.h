@@ -7,7 +7,7 @@
 
 #include <gst/video/video.h>
 
-#include "gst/common/gstcviscuda.h"
+#include "gst/common/filter/gstcvisfilter.h"
 #include "gst/cudavision/cudavision.h"
 #include "cuda/motion/engine.h"
 
@@ -21,17 +21,16 @@ typedef struct {
 
 /**
  * GstMotionFrame:
- * @job: the engine's part; first, so that its pointer is the frame's
+ * @item: of the base class
+ * @job: the engine's part
  * @buffer: the input frame, writable, owned
  * @video, @mapped: the mapping of its luma
  * @packet, @packet_map: buffer of one memory for the results
  * @prediction, @residual: buffers of one memory with these pictures
- * @number: in the stream, from 0
  * @serial: since the engine was made
- * @arrival: cvis_monotonic_ns() when the frame arrived
- * @staged: the luma was copied once more, as it is not in pinned memory
  */
 typedef struct {
+  GstCvisItem item;
   MotionJob job;
   GstBuffer *buffer;
   GstVideoFrame video;
@@ -39,16 +38,22 @@ typedef struct {
   GstBuffer *packet;
   GstMapInfo packet_map;
   GstMotionPicture prediction, residual;
-  guint64 number;
   guint64 serial;
-  guint64 arrival;
-  gboolean staged;
 } GstMotionFrame;
+
+/* The frame of @job */
+static inline GstMotionFrame *
+gst_motion_frame_of_job (MotionJob *job)
+{
+  return (
+      GstMotionFrame *) (gpointer) ((guint8 *) job
+                                    - G_STRUCT_OFFSET (GstMotionFrame, job));
+}
 
 GstMotionFrame *gst_motion_frame_new (void);
 void gst_motion_frame_free (GstMotionFrame *frame);
 /* Releases everything that @frame holds. */
-void gst_motion_frame_clear (GstMotionFrame *frame);
+void gst_motion_frame_clear (gpointer frame);
 
 /* Takes @buffer, maps its luma by @info and sets the job's input.
  * @context: (nullable): the context to compute in

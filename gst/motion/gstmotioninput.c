@@ -27,37 +27,23 @@ gst_motion_input_finish (GstCvisFilter *filter)
 
 /* --- frames ---------------------------------------------------------------- */
 
-/* A frame that cannot be used: earlier frames are pushed, then the error is
- * posted. */
-static GstFlowReturn
-refuse_frame (GstCudaMotionEst *self, GError *error)
-{
-  gst_cvis_filter_drain (&self->filter);
-  if (error->code == CVIS_ERROR_FORMAT || error->code == CVIS_ERROR_INVALID)
-    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-        ("Cannot search a frame: %s. Check the caps and the GstVideoMeta.",
-            error->message),
-        ("the buffer does not match its caps"));
-  else
-    gst_motion_engine_failed (self, g_error_copy (error));
-  g_error_free (error);
-  return GST_FLOW_ERROR;
-}
-
 /* Frames on a device are searched in their own context. */
-static GstFlowReturn
-follow_context (GstCudaMotionEst *self, GstBuffer *buffer)
+GstFlowReturn
+gst_motion_input_prepare (GstCvisFilter *filter, GstBuffer *buffer)
 {
+  GstCudaMotionEst *self = GST_CUDA_MOTION_EST (filter);
   GError *error = NULL;
   CvisContext *context;
   GstFlowReturn flow;
 
-  context = gst_cvis_filter_follow_video (&self->filter, buffer, &error);
-  if (context == NULL)
-    return refuse_frame (self, error);
-  if (context == self->filter.context && self->engine != NULL)
+  if (!self->on_device)
     return GST_FLOW_OK;
-  flow = gst_cvis_filter_drain (&self->filter);
+  context = gst_cvis_filter_follow_video (filter, buffer, &error);
+  if (context == NULL)
+    return gst_cvis_filter_reject_frame (filter, error);
+  if (context == filter->context && self->engine != NULL)
+    return GST_FLOW_OK;
+  flow = gst_cvis_filter_drain (filter);
   if (flow == GST_FLOW_OK && !gst_motion_setup_engine (self, context))
     flow = GST_FLOW_ERROR;
   return flow;
@@ -100,72 +86,45 @@ acquire_results (GstCudaMotionEst *self, GstMotionFrame *frame)
   return flow;
 }
 
-/* Moves @buffer into @frame and submits the frame, except on failure. */
-static GstFlowReturn
-submit (GstCudaMotionEst *self, GstMotionFrame *frame, GstBuffer *buffer,
-    GError **error)
+GstFlowReturn
+gst_motion_input_begin (
+    GstCvisFilter *filter, gpointer item, GstBuffer *buffer, GError **error)
 {
+  GstCudaMotionEst *self = GST_CUDA_MOTION_EST (filter);
+  GstMotionFrame *frame = item;
   GstFlowReturn flow;
 
-  frame->arrival = cvis_monotonic_ns ();
-  frame->number = self->number;
   frame->serial = self->serial;
-  if (!gst_motion_frame_map (frame, buffer, &self->layout, self->filter.context,
-          self->on_device, error))
+  if (!gst_motion_frame_map (frame, gst_buffer_make_writable (buffer),
+          &self->layout, filter->context, self->on_device, error))
     return GST_FLOW_ERROR;
   flow = acquire_results (self, frame);
   if (flow != GST_FLOW_OK)
     return flow;
-  gst_cvis_latency_note_frame (&self->filter.latency, GST_BUFFER_PTS (buffer));
-  self->times[frame->serial % GST_MOTION_TIMES] = GST_BUFFER_PTS (buffer);
+  self->times[frame->serial % GST_MOTION_TIMES] =
+      GST_BUFFER_PTS (frame->buffer);
   if (!motion_engine_submit (self->engine, &frame->job, error))
     return GST_FLOW_ERROR;
-  self->number++;
+  frame->item.busy = TRUE;
   self->serial++;
   self->skip = self->interval - 1;
   return GST_FLOW_OK;
-}
-
-static GstFlowReturn
-skip_frame (GstCudaMotionEst *self, GstBuffer *buffer)
-{
-  GstFlowReturn flow = gst_cvis_queue_push_frame (
-      self->filter.queue, GST_MINI_OBJECT_CAST (buffer));
-
-  self->skip--;
-  self->number++;
-  if (flow != GST_FLOW_OK)
-    gst_buffer_unref (buffer);
-  return flow;
 }
 
 GstFlowReturn
 gst_motion_input_submit (GstCvisFilter *filter, GstMiniObject *object)
 {
   GstCudaMotionEst *self = GST_CUDA_MOTION_EST (filter);
-  GstBuffer *buffer = GST_BUFFER_CAST (object);
-  GstFlowReturn flow = GST_FLOW_OK;
-  GError *error = NULL;
-  gpointer frame = NULL;
+  GstFlowReturn flow;
 
-  if (self->skip > 0)
-    return skip_frame (self, buffer);
-  if (self->on_device)
-    flow = follow_context (self, buffer);
-  if (flow == GST_FLOW_OK)
-    flow = gst_cvis_queue_take (filter->queue, &frame);
-  if (flow != GST_FLOW_OK) {
-    gst_buffer_unref (buffer);
-    return flow;
-  }
-  flow = submit (self, frame, gst_buffer_make_writable (buffer), &error);
-  if (flow != GST_FLOW_OK) {
-    gst_motion_frame_clear (frame);
-    gst_cvis_queue_give (filter->queue, frame);
-    return error != NULL ? refuse_frame (self, error) : flow;
-  }
-  /* if the queue refuses it, it stays with the engine until the flush */
-  return gst_cvis_queue_push_item (filter->queue, frame);
+  if (self->skip == 0)
+    return gst_cvis_filter_submit_frame (filter, object);
+  flow = gst_cvis_queue_push_frame (filter->queue, object);
+  self->skip--;
+  filter->number++;
+  if (flow != GST_FLOW_OK)
+    gst_mini_object_unref (object);
+  return flow;
 }
 
 /* --- events ---------------------------------------------------------------- */
@@ -206,10 +165,7 @@ ends_sequence (GstCudaMotionEst *self, GstEvent *event)
 GstFlowReturn
 gst_motion_input_event (GstCvisFilter *filter, GstEvent *event)
 {
-  GstCudaMotionEst *self = GST_CUDA_MOTION_EST (filter);
-
-  if (GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START)
-    self->number = 0;
-  return ends_sequence (self, event) ? gst_cvis_filter_drain (filter)
-                                     : GST_FLOW_OK;
+  return ends_sequence (GST_CUDA_MOTION_EST (filter), event)
+             ? gst_cvis_filter_drain (filter)
+             : GST_FLOW_OK;
 }

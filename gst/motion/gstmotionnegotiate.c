@@ -96,7 +96,7 @@ gst_motion_free_engine (GstCudaMotionEst *self)
   gst_cvis_pool_clear (&self->packets);
   for (guint i = 0; i < GST_MOTION_SIDES; i++)
     gst_cvis_pool_clear (&self->pictures[i]);
-  gst_cvis_queue_free_spare (self->filter.queue);
+  gst_cvis_filter_free_items (&self->filter);
 }
 
 static gboolean
@@ -110,12 +110,8 @@ make_engine (GstCudaMotionEst *self, guint n_frames)
   if (self->engine != NULL)
     self->regions = motion_region_finder_new (config, &error);
   if (self->regions == NULL) {
-    GST_ELEMENT_ERROR (self, LIBRARY, INIT,
-        ("Cannot set up the motion engine for %ux%u pixels: %s. Change the "
-         "settings or the frame size, or use backend=cpu.",
-            config->width, config->height, error->message),
-        (NULL));
-    g_error_free (error);
+    gst_cvis_filter_post_setup_error (
+        &self->filter, config->width, config->height, error);
     return FALSE;
   }
   size = gst_cvis_motion_packet_get_size (motion_config_get_columns (config),
@@ -179,7 +175,7 @@ gst_motion_setup_engine (GstCudaMotionEst *self, CvisContext *context)
       config->depth > 8 ? GST_VIDEO_FORMAT_GRAY16_LE : GST_VIDEO_FORMAT_GRAY8,
       config->width, config->height);
   for (guint i = 0; i < n_frames; i++)
-    gst_cvis_queue_give (self->filter.queue, gst_motion_frame_new ());
+    gst_cvis_filter_add_item (&self->filter, gst_motion_frame_new ());
   self->serial = 0;
   self->skip = 0;
   GST_INFO_OBJECT (self, "%ux%u, %u bits, %u x %u blocks, %u frames in flight",

@@ -11,16 +11,6 @@
 
 #define GST_CAT_DEFAULT gst_cuda_motion_est_debug
 
-void
-gst_motion_engine_failed (GstCudaMotionEst *self, GError *error)
-{
-  GST_ELEMENT_ERROR (self, LIBRARY, FAILED,
-      ("The motion engine failed: %s. Try backend=cpu, or restart the program.",
-          error->message),
-      (NULL));
-  g_error_free (error);
-}
-
 /* --- results --------------------------------------------------------------- */
 
 /* Sets how much later, or earlier, each field's reference is shown. */
@@ -69,7 +59,7 @@ post_scene_cut (
   gst_element_post_message (GST_ELEMENT (self),
       gst_message_new_element (GST_OBJECT (self),
           gst_structure_new ("cudamotionest-scene-cut", "frame", G_TYPE_UINT64,
-              frame->number, "pts", G_TYPE_UINT64, pts, "stream-time",
+              frame->item.number, "pts", G_TYPE_UINT64, pts, "stream-time",
               G_TYPE_UINT64, gst_cvis_stream_time (&self->filter.segment, pts),
               "running-time", G_TYPE_UINT64,
               gst_cvis_running_time (&self->filter.segment, pts), "scene-score",
@@ -153,12 +143,6 @@ add_rois (GstCudaMotionEst *self, GstMotionFrame *frame,
 
 /* --- a frame leaves -------------------------------------------------------- */
 
-/* The buffers that leave with a frame. */
-typedef struct {
-  GstBuffer *video, *packet, *prediction, *residual;
-  gboolean key_unit;
-} Leaving;
-
 static void
 post_recent (GstCudaMotionEst *self, guint64 interval)
 {
@@ -175,14 +159,16 @@ post_recent (GstCudaMotionEst *self, guint64 interval)
         GST_ELEMENT (self), gst_message_new_element (GST_OBJECT (self), s));
 }
 
-/* Completes the packet, posts messages, and takes the buffers out of @frame. */
-static Leaving
-finish_frame (GstCudaMotionEst *self, GstMotionFrame *frame)
+gboolean
+gst_motion_output_result (
+    GstCvisFilter *filter, gpointer item, GstCvisLeaving *leaving)
 {
+  GstCudaMotionEst *self = GST_CUDA_MOTION_EST (filter);
+  GstMotionFrame *frame = item;
   CvisMotionPacket *packet =
       gst_motion_frame_fill_packet (frame, &self->config);
   GstMotionSettings settings;
-  Leaving leaving = { NULL };
+  gboolean key_unit = FALSE;
 
   GST_OBJECT_LOCK (self);
   settings = self->settings;
@@ -191,45 +177,29 @@ finish_frame (GstCudaMotionEst *self, GstMotionFrame *frame)
   set_reference_times (self, frame);
   if (is_scene_cut (self, &frame->job, settings.scene_threshold)) {
     packet->flags |= CVIS_MOTION_FRAME_SCENE_CUT;
-    leaving.key_unit = settings.force_key_units;
-    post_scene_cut (self, frame, leaving.key_unit);
+    key_unit = settings.force_key_units;
+    post_scene_cut (self, frame, key_unit);
   }
-  g_mutex_lock (&self->filter.stats_lock);
-  gst_motion_stats_add (&self->stats, &self->config, frame, packet,
-      leaving.key_unit, cvis_monotonic_ns ());
-  g_mutex_unlock (&self->filter.stats_lock);
+  g_mutex_lock (&filter->stats_lock);
+  gst_motion_stats_add (&self->stats, &self->config, frame, packet, key_unit,
+      cvis_monotonic_ns ());
+  g_mutex_unlock (&filter->stats_lock);
   post_recent (self, settings.message_interval);
 
   add_rois (self, frame, &settings);
-  leaving.packet = gst_motion_frame_steal_packet (frame, &self->config);
+  leaving->requests[GST_MOTION_SIDE_VECTORS] =
+      gst_motion_frame_steal_packet (frame, &self->config);
   if (self->config.sampling == 1) /* else it describes another picture */
-    gst_cvis_buffer_add_motion_vector_metas (frame->buffer, leaving.packet);
-  leaving.prediction =
+    gst_cvis_buffer_add_motion_vector_metas (
+        frame->buffer, leaving->requests[GST_MOTION_SIDE_VECTORS]);
+  leaving->requests[GST_MOTION_SIDE_PREDICTION] =
       gst_motion_frame_steal_picture (frame, &frame->prediction);
-  leaving.residual = gst_motion_frame_steal_picture (frame, &frame->residual);
-  leaving.video = g_steal_pointer (&frame->buffer);
-  return leaving;
-}
-
-static void
-push_side (GstCudaMotionEst *self, GstMotionSideKind kind, GstBuffer *buffer)
-{
-  if (buffer != NULL)
-    gst_cvis_filter_push_request (
-        &self->filter, kind, GST_MINI_OBJECT_CAST (buffer));
-}
-
-static void
-push_frame (GstCudaMotionEst *self, Leaving *leaving)
-{
-  GstCvisFilter *filter = &self->filter;
-
-  if (leaving->key_unit && !gst_cvis_queue_has_ended (filter->queue))
-    push_key_unit (self, GST_BUFFER_PTS (leaving->video));
-  push_side (self, GST_MOTION_SIDE_VECTORS, leaving->packet);
-  push_side (self, GST_MOTION_SIDE_PREDICTION, leaving->prediction);
-  push_side (self, GST_MOTION_SIDE_RESIDUAL, leaving->residual);
-  gst_cvis_filter_push (filter, GST_MINI_OBJECT_CAST (leaving->video));
+  leaving->requests[GST_MOTION_SIDE_RESIDUAL] =
+      gst_motion_frame_steal_picture (frame, &frame->residual);
+  leaving->source = g_steal_pointer (&frame->buffer);
+  if (key_unit && !gst_cvis_queue_has_ended (filter->queue))
+    push_key_unit (self, GST_BUFFER_PTS (leaving->source));
+  return TRUE;
 }
 
 static GstFlowReturn
@@ -261,42 +231,25 @@ push_held_objects (GstCudaMotionEst *self)
   return flow;
 }
 
-/* Pushes the frame @job, the first of those held, which has been computed. */
-static GstFlowReturn
-complete_frame (GstCudaMotionEst *self, MotionJob *job)
-{
-  GstMotionFrame *frame = (GstMotionFrame *) job; /* its first member */
-  Leaving leaving = finish_frame (self, frame);
-
-  gst_queue_array_pop_head_struct (self->held);
-  self->n_held--;
-  gst_motion_frame_clear (frame);
-  gst_cvis_queue_give (self->filter.queue, frame);
-  push_frame (self, &leaving);
-  return push_held_objects (self);
-}
-
-/* Completes frames until none is ready or being computed. */
+/* Completes frames, in order, until none is ready or being computed. */
 static GstFlowReturn
 complete_frames (GstCudaMotionEst *self)
 {
   GstFlowReturn flow = GST_FLOW_OK;
-  GError *error = NULL;
-  MotionJob *job;
 
   while (flow == GST_FLOW_OK && self->n_held > 0) {
-    if (motion_engine_wait (self->engine, &job, &error)) {
-      if (job == NULL)
-        break;
-      flow = complete_frame (self, job);
-    } else {
-      gst_queue_array_pop_head_struct (self->held);
-      self->n_held--;
-      gst_motion_frame_clear ((GstMotionFrame *) job);
-      gst_cvis_queue_give (self->filter.queue, job);
-      gst_motion_engine_failed (self, error);
-      flow = GST_FLOW_ERROR;
-    }
+    GError *error = NULL;
+    MotionJob *job;
+    const gboolean ok = motion_engine_wait (self->engine, &job, &error);
+
+    if (job == NULL)
+      break;
+    gst_queue_array_pop_head_struct (self->held);
+    self->n_held--;
+    flow = gst_cvis_filter_deliver (
+        &self->filter, gst_motion_frame_of_job (job), error);
+    if (ok)
+      flow = push_held_objects (self);
   }
   return flow;
 }
@@ -360,21 +313,24 @@ discard_held (GstCudaMotionEst *self)
 }
 
 void
+gst_motion_output_drain (GstCvisFilter *filter)
+{
+  GstCudaMotionEst *self = GST_CUDA_MOTION_EST (filter);
+  MotionJob *job;
+
+  if (self->engine == NULL)
+    return;
+  motion_engine_end (self->engine);
+  do
+    motion_engine_wait (self->engine, &job, NULL);
+  while (job != NULL);
+}
+
+void
 gst_motion_output_flush (GstCvisFilter *filter)
 {
   GstCudaMotionEst *self = GST_CUDA_MOTION_EST (filter);
-  MotionJob *job = NULL;
 
-  if (self->engine != NULL) {
-    motion_engine_end (self->engine);
-    do {
-      motion_engine_wait (self->engine, &job, NULL);
-      if (job != NULL) {
-        gst_motion_frame_clear ((GstMotionFrame *) job);
-        gst_cvis_queue_give (filter->queue, job);
-      }
-    } while (job != NULL);
-  }
   discard_held (self);
   gst_segment_init (&self->in_segment, GST_FORMAT_UNDEFINED);
   self->skip = 0;

@@ -28,7 +28,7 @@ find_backward (const MotionJob *job)
 static void
 count (GstMotionCounts *to, const MotionConfig *config,
     const GstMotionFrame *frame, const CvisMotionPacket *packet,
-    gboolean key_unit, guint64 latency)
+    gboolean key_unit)
 {
   const MotionField *field = find_backward (&frame->job);
   const CvisMotionSummary *summary;
@@ -41,8 +41,6 @@ count (GstMotionCounts *to, const MotionConfig *config,
   to->duplicates += (packet->flags & CVIS_MOTION_FRAME_DUPLICATE) != 0;
   to->scene_cuts += (packet->flags & CVIS_MOTION_FRAME_SCENE_CUT) != 0;
   to->key_units += key_unit;
-  to->staged += frame->staged;
-  cvis_histogram_add (&to->latency, latency, 1);
   if (field == NULL)
     return;
   summary = &field->summary;
@@ -62,8 +60,10 @@ gst_motion_stats_add (GstMotionStats *stats, const MotionConfig *config,
     const GstMotionFrame *frame, const CvisMotionPacket *packet,
     gboolean key_unit, guint64 now)
 {
-  count (&stats->total, config, frame, packet, key_unit, now - frame->arrival);
-  count (&stats->recent, config, frame, packet, key_unit, now - frame->arrival);
+  count (&stats->total, config, frame, packet, key_unit);
+  count (&stats->recent, config, frame, packet, key_unit);
+  stats->recent_staged += frame->item.staged;
+  cvis_histogram_add (&stats->recent_latency, now - frame->item.arrival, 1);
   if (stats->start == 0)
     stats->start = now;
   stats->end = now;
@@ -96,30 +96,29 @@ get_psnr (const GstMotionCounts *counts)
   return -10.0 * log10 (mean (counts->noise, counts->samples));
 }
 
-static GstStructure *
-to_structure (const gchar *name, const GstMotionCounts *c, guint64 elapsed)
+static void
+add_counts (const GstMotionCounts *c, GstStructure *s)
 {
-  GstStructure *s = gst_structure_new (name, "frames", G_TYPE_UINT64, c->frames,
-      "skipped-frames", G_TYPE_UINT64, c->skipped, "first-frames",
-      G_TYPE_UINT64, c->first, "duplicates", G_TYPE_UINT64, c->duplicates,
-      "scene-cuts", G_TYPE_UINT64, c->scene_cuts, "key-units", G_TYPE_UINT64,
-      c->key_units, "staged-frames", G_TYPE_UINT64, c->staged, "static-share",
+  gst_structure_set (s, "frames", G_TYPE_UINT64, c->frames, "skipped-frames",
+      G_TYPE_UINT64, c->skipped, "first-frames", G_TYPE_UINT64, c->first,
+      "duplicates", G_TYPE_UINT64, c->duplicates, "scene-cuts", G_TYPE_UINT64,
+      c->scene_cuts, "key-units", G_TYPE_UINT64, c->key_units, "static-share",
       G_TYPE_DOUBLE, mean ((gdouble) c->static_blocks, c->blocks),
       "intra-share", G_TYPE_DOUBLE, mean ((gdouble) c->intra_blocks, c->blocks),
       "mean-residue", G_TYPE_DOUBLE, mean (c->residue, c->samples),
       "mean-zero-residue", G_TYPE_DOUBLE, mean (c->zero_residue, c->samples),
       "psnr", G_TYPE_DOUBLE, get_psnr (c), "mean-global-motion", G_TYPE_DOUBLE,
       mean (c->speed, c->searched), NULL);
-
-  gst_cvis_stats_add_latency (s, c->frames, elapsed, &c->latency);
-  return s;
 }
 
-GstStructure *
-gst_motion_stats_to_structure (const GstMotionStats *stats)
+void
+gst_motion_stats_add_total (const GstMotionStats *stats,
+    const GstCvisRate *rate, GstStructure *structure)
 {
-  return to_structure (
-      "cudamotionest-stats", &stats->total, stats->end - stats->start);
+  add_counts (&stats->total, structure);
+  /* frames that were not searched count too */
+  gst_cvis_stats_add_latency (
+      structure, stats->total.frames, rate->end - rate->start, &rate->latency);
 }
 
 GstStructure *
@@ -131,11 +130,17 @@ gst_motion_stats_take_recent (
 
   if (!first && stats->end - stats->recent_start < interval)
     return NULL;
-  s = to_structure ("cudamotionest-stats", &stats->recent,
-      stats->end - (first ? stats->start : stats->recent_start));
+  s = gst_structure_new ("cudamotionest-stats", "staged-frames", G_TYPE_UINT64,
+      stats->recent_staged, NULL);
+  add_counts (&stats->recent, s);
+  gst_cvis_stats_add_latency (s, stats->recent.frames,
+      stats->end - (first ? stats->start : stats->recent_start),
+      &stats->recent_latency);
   gst_structure_set (s, "pts", G_TYPE_UINT64, stats->pts, "running-time",
       G_TYPE_UINT64, gst_cvis_running_time (segment, stats->pts), NULL);
   stats->recent_start = stats->end;
   stats->recent = (GstMotionCounts){ 0 };
+  stats->recent_staged = 0;
+  stats->recent_latency = (CvisHistogram){ 0 };
   return s;
 }

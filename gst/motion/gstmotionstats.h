@@ -6,7 +6,6 @@
  * element message (since the last one). The caller locks. */
 #pragma once
 
-#include "cuda/core/histogram.h"
 #include "gstmotionframe.h"
 
 G_BEGIN_DECLS
@@ -23,14 +22,16 @@ G_BEGIN_DECLS
  * @speed: sum of the lengths of the frames' global motion, pixels
  */
 typedef struct {
-  guint64 frames, skipped, first, duplicates, scene_cuts, key_units, staged;
+  guint64 frames, skipped, first, duplicates, scene_cuts, key_units;
   guint64 searched, blocks, static_blocks, intra_blocks, samples;
   gdouble residue, zero_residue, noise, speed;
-  CvisHistogram latency;
 } GstMotionCounts;
 
+/* Of @total the base class counts what is not in GstMotionCounts. */
 typedef struct {
   GstMotionCounts total, recent;
+  guint64 recent_staged;
+  CvisHistogram recent_latency;
   guint64 start, end;   /* monotonic ns of the first and last frame */
   guint64 recent_start; /* of the last message */
   GstClockTime pts;     /* of the last frame */
@@ -47,8 +48,9 @@ void gst_motion_stats_add (GstMotionStats *stats, const MotionConfig *config,
 /* Counts a frame that leaves without a search. */
 void gst_motion_stats_add_skipped (GstMotionStats *stats);
 
-/* Returns: the counters since the start */
-GstStructure *gst_motion_stats_to_structure (const GstMotionStats *stats);
+/* Adds the counters since the start to @structure; @rate: of the base class */
+void gst_motion_stats_add_total (const GstMotionStats *stats,
+    const GstCvisRate *rate, GstStructure *structure);
 
 /* Returns: the message's structure, if @interval ns have passed since the last one
  * (or there was none), and restarts its counters; else %NULL */

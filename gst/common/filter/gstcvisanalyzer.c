@@ -5,7 +5,6 @@
 #include "gstcvisanalyzer.h"
 
 #include "gst/common/gstcvismessage.h"
-#include "gstcvisrate.h"
 #include "gst/common/gstcvistime.h"
 
 GST_DEBUG_CATEGORY_EXTERN (gst_cvis_filter_debug);
@@ -13,10 +12,10 @@ GST_DEBUG_CATEGORY_EXTERN (gst_cvis_filter_debug);
 
 #define N_ITEMS 2 /* one is computed, one waits */
 
-/* A frame in flight; spare without a buffer. */
+/* A frame in flight */
 typedef struct {
+  GstCvisItem item;
   GstBuffer *buffer;
-  guint64 arrival; /* cvis_monotonic_ns() */
 } Item;
 
 struct _GstCvisAnalyzerPrivate {
@@ -29,13 +28,7 @@ struct _GstCvisAnalyzerPrivate {
 
   /* of the source pad's task */
   CvisStage *stage; /* (nullable) */
-  guint64 number;   /* of the next frame */
   guint64 posted;   /* cvis_monotonic_ns() of the last message; 0: none yet */
-
-  Item *items[N_ITEMS]; /* owned by the queue, or in flight */
-
-  /* under the stats lock */
-  GstCvisRate rate;
 };
 
 enum { PROP_0, PROP_MESSAGE_INTERVAL };
@@ -45,35 +38,26 @@ G_DEFINE_ABSTRACT_TYPE_WITH_PRIVATE (
     GstCvisAnalyzer, gst_cvis_analyzer, GST_TYPE_CVIS_FILTER);
 
 static void
+clear_analyzer_item (gpointer data)
+{
+  gst_clear_buffer (&((Item *) data)->buffer);
+}
+
+static void
 free_analyzer_item (gpointer data)
 {
-  Item *item = data;
-
-  gst_clear_buffer (&item->buffer);
-  g_free (item);
+  clear_analyzer_item (data);
+  g_free (data);
 }
 
 /* --- start and stop ---------------------------------------------------------- */
 
-static void
-gst_cvis_analyzer_reset_stats (GstCvisFilter *filter)
-{
-  GST_CVIS_ANALYZER (filter)->priv->rate = (GstCvisRate){ 0 };
-}
-
 static gboolean
 gst_cvis_analyzer_start (GstCvisFilter *filter)
 {
-  GstCvisAnalyzerPrivate *priv = GST_CVIS_ANALYZER (filter)->priv;
-
-  g_mutex_lock (&filter->stats_lock);
-  gst_cvis_analyzer_reset_stats (filter);
-  g_mutex_unlock (&filter->stats_lock);
-  priv->number = priv->posted = 0;
-  for (guint i = 0; i < N_ITEMS; i++) {
-    priv->items[i] = g_new0 (Item, 1);
-    gst_cvis_queue_give (filter->queue, priv->items[i]);
-  }
+  GST_CVIS_ANALYZER (filter)->priv->posted = 0;
+  for (guint i = 0; i < N_ITEMS; i++)
+    gst_cvis_filter_add_item (filter, g_new0 (Item, 1));
   gst_cvis_latency_set_frames (&filter->latency, N_ITEMS);
   return gst_cvis_filter_start_backend (filter);
 }
@@ -81,25 +65,8 @@ gst_cvis_analyzer_start (GstCvisFilter *filter)
 static void
 gst_cvis_analyzer_stop (GstCvisFilter *filter)
 {
-  GstCvisAnalyzerPrivate *priv = GST_CVIS_ANALYZER (filter)->priv;
-
-  g_clear_pointer (&priv->stage, cvis_stage_free);
-  gst_cvis_queue_free_spare (filter->queue);
-  for (guint i = 0; i < N_ITEMS; i++)
-    priv->items[i] = NULL;
-}
-
-static void
-gst_cvis_analyzer_flush (GstCvisFilter *filter)
-{
-  GstCvisAnalyzerPrivate *priv = GST_CVIS_ANALYZER (filter)->priv;
-
-  for (guint i = 0; i < N_ITEMS; i++) {
-    if (priv->items[i] == NULL || priv->items[i]->buffer == NULL)
-      continue;
-    gst_clear_buffer (&priv->items[i]->buffer);
-    gst_cvis_queue_give (filter->queue, priv->items[i]);
-  }
+  g_clear_pointer (&GST_CVIS_ANALYZER (filter)->priv->stage, cvis_stage_free);
+  gst_cvis_filter_free_items (filter);
 }
 
 /* --- upstream's thread ------------------------------------------------------- */
@@ -133,23 +100,16 @@ gst_cvis_analyzer_propose_allocation (GstCvisFilter *filter, GstQuery *query)
   return gst_cvis_filter_propose_video (filter, query);
 }
 
+/* The source pad's task computes. */
 static GstFlowReturn
-gst_cvis_analyzer_submit (GstCvisFilter *filter, GstMiniObject *object)
+gst_cvis_analyzer_begin (
+    GstCvisFilter *filter, gpointer data, GstBuffer *buffer, GError **error)
 {
-  GstBuffer *buffer = GST_BUFFER_CAST (object);
-  gpointer taken = NULL;
-  GstFlowReturn flow = gst_cvis_queue_take (filter->queue, &taken);
-  Item *item = taken;
+  Item *item = data;
 
-  if (flow != GST_FLOW_OK) {
-    gst_buffer_unref (buffer);
-    return flow;
-  }
   item->buffer = gst_buffer_make_writable (buffer);
-  item->arrival = cvis_monotonic_ns ();
-  gst_cvis_latency_note_frame (&filter->latency, GST_BUFFER_PTS (item->buffer));
-  /* if the queue refuses it, the flush gives it back */
-  return gst_cvis_queue_push_item (filter->queue, item);
+  item->item.busy = TRUE;
+  return GST_FLOW_OK;
 }
 
 /* --- the source pad's task --------------------------------------------------- */
@@ -238,33 +198,12 @@ compute_video (GstCvisAnalyzer *self, GstBuffer *buffer, GstStructure *result,
   return ok;
 }
 
-static void
-post_compute_error (GstCvisAnalyzer *self, GError *error)
-{
-  if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_FORMAT)
-      || g_error_matches (error, CVIS_ERROR, CVIS_ERROR_INVALID))
-    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-        ("Cannot process a frame: %s. Check the caps and the GstVideoMeta.",
-            error->message),
-        ("the buffer does not match its caps"));
-  else if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_MEMORY))
-    GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
-        ("Cannot process a frame: %s. Use smaller frames, or backend=cpu.",
-            error->message),
-        (NULL));
-  else
-    GST_ELEMENT_ERROR (self, LIBRARY, FAILED,
-        ("Cannot process a frame: %s. Try backend=cpu, or restart the program.",
-            error->message),
-        (NULL));
-  g_error_free (error);
-}
-
 /* Posts the result of the frame unless the last one was posted a short time ago. */
 static void
 post_result (
-    GstCvisAnalyzer *self, const GstStructure *result, GstClockTime pts)
+    GstCvisAnalyzer *self, const GstStructure *result, const Item *item)
 {
+  const GstClockTime pts = GST_BUFFER_PTS (item->buffer);
   GstCvisAnalyzerPrivate *priv = self->priv;
   const guint64 now = cvis_monotonic_ns ();
   GstStructure *s;
@@ -282,52 +221,40 @@ post_result (
       g_strconcat (gst_cvis_element_name (GST_ELEMENT (self)), "-result", NULL);
   gst_structure_set_name (s, name);
   g_free (name);
-  gst_structure_set (s, "frame", G_TYPE_UINT64, priv->number, "pts",
+  gst_structure_set (s, "frame", G_TYPE_UINT64, item->item.number, "pts",
       G_TYPE_UINT64, pts, "running-time", G_TYPE_UINT64,
       gst_cvis_running_time (&self->filter.segment, pts), NULL);
   gst_element_post_message (
       GST_ELEMENT (self), gst_message_new_element (GST_OBJECT (self), s));
 }
 
-static GstFlowReturn
-gst_cvis_analyzer_complete (GstCvisFilter *filter, gpointer data)
+static gboolean
+gst_cvis_analyzer_result (
+    GstCvisFilter *filter, gpointer data, GstCvisLeaving *leaving)
 {
   GstCvisAnalyzer *self = GST_CVIS_ANALYZER (filter);
   const GstMetaInfo *meta = GST_CVIS_ANALYZER_GET_CLASS (self)->meta;
   Item *item = data;
-  GstBuffer *buffer = g_steal_pointer (&item->buffer);
-  const guint64 arrival = item->arrival;
   GstStructure *result = gst_custom_meta_get_structure (
-      gst_buffer_add_custom_meta (buffer, g_type_name (meta->type)));
+      gst_buffer_add_custom_meta (item->buffer, g_type_name (meta->type)));
   GError *error = NULL;
 
-  gst_cvis_queue_give (filter->queue, item);
-  if (!compute_video (self, buffer, result, &error)) {
-    post_compute_error (self, error);
-    gst_buffer_unref (buffer);
-    return GST_FLOW_ERROR;
+  if (!compute_video (self, item->buffer, result, &error)) {
+    gst_cvis_filter_post_frame_error (filter, error);
+    return FALSE;
   }
-  post_result (self, result, GST_BUFFER_PTS (buffer));
-  self->priv->number++;
-  g_mutex_lock (&filter->stats_lock);
-  gst_cvis_rate_add (&self->priv->rate, arrival);
-  g_mutex_unlock (&filter->stats_lock);
-  gst_cvis_filter_push (filter, GST_MINI_OBJECT_CAST (buffer));
-  return gst_cvis_filter_get_flow (filter);
+  post_result (self, result, item);
+  leaving->source = g_steal_pointer (&item->buffer);
+  return TRUE;
+}
+
+static GstFlowReturn
+gst_cvis_analyzer_complete (GstCvisFilter *filter, gpointer item)
+{
+  return gst_cvis_filter_deliver (filter, item, NULL);
 }
 
 /* --- object ------------------------------------------------------------------ */
-
-static GstStructure *
-gst_cvis_analyzer_get_stats (GstCvisFilter *filter)
-{
-  const GstCvisRate *rate = &GST_CVIS_ANALYZER (filter)->priv->rate;
-  GstStructure *s = gst_cvis_message_structure (GST_ELEMENT (filter), "stats");
-
-  gst_structure_set (s, "frames", G_TYPE_UINT64, rate->frames, NULL);
-  gst_cvis_stats_add_rate (s, rate);
-  return s;
-}
 
 static void
 gst_cvis_analyzer_set_property (
@@ -373,18 +300,23 @@ gst_cvis_analyzer_class_init (GstCvisAnalyzerClass *klass)
 
   object_class->set_property = gst_cvis_analyzer_set_property;
   object_class->get_property = gst_cvis_analyzer_get_property;
+  filter_class->words = (GstCvisWords){ .engine = "analysis",
+    .verb = "analyse",
+    .one = "a frame",
+    .many = "frames",
+    .unit = "pixels",
+    .metas = "GstVideoMeta" };
   filter_class->free_item = free_analyzer_item;
+  filter_class->clear_item = clear_analyzer_item;
   filter_class->cuda_memory = TRUE;
   filter_class->start = gst_cvis_analyzer_start;
   filter_class->stop = gst_cvis_analyzer_stop;
-  filter_class->flush = gst_cvis_analyzer_flush;
   filter_class->set_caps = gst_cvis_analyzer_set_caps;
-  filter_class->submit = gst_cvis_analyzer_submit;
+  filter_class->begin = gst_cvis_analyzer_begin;
   filter_class->complete = gst_cvis_analyzer_complete;
+  filter_class->result = gst_cvis_analyzer_result;
   filter_class->accept_caps = gst_cvis_filter_accept_video;
   filter_class->propose_allocation = gst_cvis_analyzer_propose_allocation;
-  filter_class->get_stats = gst_cvis_analyzer_get_stats;
-  filter_class->reset_stats = gst_cvis_analyzer_reset_stats;
   g_object_class_install_property (object_class, PROP_MESSAGE_INTERVAL,
       g_param_spec_uint64 ("message-interval", "message-interval",
           "Shortest time between two messages with a result, nanoseconds; 0: "

@@ -5,6 +5,7 @@
 /* Private parts of GstCvisFilter, for its files:
  * gstcvisfilter.c         the class: properties, states, queries
  * gstcvisfilterthreads.c  upstream's thread, the source pad's task, activation
+ * gstcvisfilterframes.c   a frame's way: items, results, errors
  * gstcvisfilterlate.c     frames that leave late
  * gstcvisfilterpads.c     the request pads */
 #pragma once
@@ -40,6 +41,7 @@ struct _GstCvisFilterPrivate {
   gboolean streaming; /* a stream has begun; it is drained before the next */
   GstCaps *refused;   /* an error was posted for them, once */
   gchar *kernels;     /* in the last message */
+  GPtrArray *items;   /* all of them; set while none is in flight */
 
   /* of the source pad's task */
   GstFlowReturn src_flow;
@@ -63,6 +65,11 @@ gboolean gst_cvis_filter_src_event (
     GstPad *pad, GstObject *parent, GstEvent *event);
 /* Drops all that is in flight or waits to be pushed; see rule 4. */
 void gst_cvis_filter_discard (GstCvisFilter *filter);
+
+/* --- gstcvisfilterframes.c ----------------------------------------------------- */
+
+/* Gives all items back, while neither the task nor upstream's thread runs. */
+void gst_cvis_filter_release_all (GstCvisFilter *filter);
 
 /* --- gstcvisfilterlate.c ------------------------------------------------------- */
 

@@ -58,6 +58,7 @@ filter_stop (GstCvisFilter *filter)
   gst_clear_caps (&filter->priv->refused);
   g_clear_pointer (&filter->priv->kernels, g_free);
   filter->negotiated = filter->priv->streaming = FALSE;
+  filter->number = 0;
   g_mutex_lock (&filter->stats_lock);
   GST_OBJECT_LOCK (filter);
   filter->priv->lateness = (GstCvisLateness){ 0 };
@@ -66,15 +67,42 @@ filter_stop (GstCvisFilter *filter)
   gst_cvis_latency_init (&filter->latency, GST_ELEMENT (filter));
 }
 
+/* Call with the stats lock held. */
+static void
+reset_counts (GstCvisFilter *filter)
+{
+  GstCvisFilterClass *klass = GST_CVIS_FILTER_GET_CLASS (filter);
+
+  filter->rate = (GstCvisRate){ 0 };
+  filter->staged = 0;
+  filter->priv->lateness.total = 0;
+  if (klass->reset_stats != NULL)
+    klass->reset_stats (filter);
+}
+
+static void
+gst_cvis_filter_reset_stats (GstCvisFilter *filter)
+{
+  g_mutex_lock (&filter->stats_lock);
+  reset_counts (filter);
+  g_mutex_unlock (&filter->stats_lock);
+}
+
+static gboolean
+filter_start (GstCvisFilter *filter)
+{
+  gst_cvis_filter_reset_stats (filter);
+  return GST_CVIS_FILTER_GET_CLASS (filter)->start (filter);
+}
+
 static GstStateChangeReturn
 gst_cvis_filter_change_state (GstElement *element, GstStateChange transition)
 {
   GstCvisFilter *filter = GST_CVIS_FILTER (element);
-  GstCvisFilterClass *klass = GST_CVIS_FILTER_GET_CLASS (filter);
   GstStateChangeReturn ret;
 
-  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED && klass->start != NULL
-      && !klass->start (filter)) {
+  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED
+      && !filter_start (filter)) {
     filter_stop (filter);
     return GST_STATE_CHANGE_FAILURE;
   }
@@ -260,10 +288,16 @@ gst_cvis_filter_set_property (
 static void
 get_stats_property (GstCvisFilter *filter, GValue *value)
 {
-  GstStructure *stats;
+  GstCvisFilterClass *klass = GST_CVIS_FILTER_GET_CLASS (filter);
+  GstStructure *stats =
+      gst_cvis_message_structure (GST_ELEMENT (filter), "stats");
 
   g_mutex_lock (&filter->stats_lock);
-  stats = GST_CVIS_FILTER_GET_CLASS (filter)->get_stats (filter);
+  gst_structure_set (stats, "frames", G_TYPE_UINT64, filter->rate.frames,
+      "staged-frames", G_TYPE_UINT64, filter->staged, NULL);
+  gst_cvis_stats_add_rate (stats, &filter->rate);
+  if (klass->add_stats != NULL)
+    klass->add_stats (filter, stats);
   gst_structure_set (
       stats, "late-frames", G_TYPE_UINT64, filter->priv->lateness.total, NULL);
   g_value_take_boxed (value, stats);
@@ -334,6 +368,7 @@ gst_cvis_filter_constructed (GObject *object)
   GstCvisFilterClass *klass = GST_CVIS_FILTER_GET_CLASS (filter);
 
   filter->queue = gst_cvis_queue_new (klass->free_item);
+  filter->priv->items = g_ptr_array_new ();
   if (klass->cuda_memory)
     filter->cuda = gst_cvis_cuda_new ();
   filter->priv->request_pads = g_new0 (GstPad *, klass->n_request_pads);
@@ -356,20 +391,12 @@ gst_cvis_filter_finalize (GObject *object)
   g_free (priv->request_pads);
   gst_clear_event (&priv->eos);
   gst_cvis_queue_free (filter->queue);
+  g_ptr_array_unref (priv->items);
   if (filter->cuda != NULL)
     gst_cvis_cuda_free (filter->cuda);
   g_mutex_clear (&priv->lock);
   g_mutex_clear (&filter->stats_lock);
   G_OBJECT_CLASS (parent_class)->finalize (object);
-}
-
-static void
-gst_cvis_filter_reset_stats (GstCvisFilter *filter)
-{
-  g_mutex_lock (&filter->stats_lock);
-  GST_CVIS_FILTER_GET_CLASS (filter)->reset_stats (filter);
-  filter->priv->lateness.total = 0;
-  g_mutex_unlock (&filter->stats_lock);
 }
 
 static void
@@ -389,6 +416,7 @@ gst_cvis_filter_class_init (GstCvisFilterClass *klass)
   element_class->request_new_pad = gst_cvis_filter_request_new_pad;
   element_class->release_pad = gst_cvis_filter_release_pad;
   element_class->pad_removed = gst_cvis_filter_pad_removed;
+  klass->submit = gst_cvis_filter_submit_frame;
   klass->pass = gst_cvis_filter_pass;
   klass->src_event = gst_cvis_filter_push_event;
   klass->get_caps = filter_default_get_caps;

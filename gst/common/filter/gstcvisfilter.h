@@ -6,16 +6,17 @@
  * pad, one source pad and any number of request source pads, and everything that
  * such elements have in common: threads, queue, states, flushing, draining,
  * events, queries, latency, and the properties "backend", "active-backend",
- * "cuda-device-id" and "stats", and the action signal "reset-stats". A subclass submits frames to its engine and pushes
- * the results.
+ * "cuda-device-id" and "stats", and the action signal "reset-stats". A subclass has
+ * what is its own: from caps to an engine (set_caps(), prepare()), from a frame to a
+ * job of the engine (begin()), from a job to the buffers that leave (result()).
  *
  * A frame in flight is an item: a struct of the subclass with everything needed
- * for it. The number of items is fixed: when all are in flight, the element waits
- * for a spare one (gst_cvis_queue_take()).
+ * for it, whose first member is a GstCvisItem. The number of items is fixed: when all
+ * are in flight, the element waits for a spare one (gst_cvis_queue_take()).
  *
  *   upstream's thread            the source pad's task
- *   submit(): take an item,      complete(): wait for the engine, give the item
- *   submit it to the engine, ──► back, push the frame
+ *   submit(): take an item,      complete(): wait for the engine, take the result,
+ *   begin() it in the engine, ─► give the item back, push the buffers
  *   queue it                     src_event(): push the event
  *
  * Events wait in the same queue, so that they keep their place among the frames.
@@ -56,6 +57,7 @@
 #include "gst/common/gstcviscuda.h"
 #include "gstcvislatency.h"
 #include "gstcvisqueue.h"
+#include "gstcvisrate.h"
 #include "gst/common/gstcvissettings.h"
 
 G_BEGIN_DECLS
@@ -75,6 +77,43 @@ typedef struct _GstCvisFilter GstCvisFilter;
 typedef struct _GstCvisFilterClass GstCvisFilterClass;
 typedef struct _GstCvisFilterPrivate GstCvisFilterPrivate;
 
+/* Request pads of a class, at most */
+#define GST_CVIS_MAX_REQUEST_PADS 8
+
+/**
+ * GstCvisItem: the first member of every item
+ * @arrival: cvis_monotonic_ns() when the frame arrived
+ * @number: of the frame, in the stream
+ * @busy: the engine has it, or may have it; until the item is given back
+ * @staged: the frame was copied once more, as it is not in pinned memory
+ */
+typedef struct {
+  guint64 arrival, number;
+  gboolean busy, staged;
+} GstCvisItem;
+
+/**
+ * GstCvisLeaving: the buffers that leave for a frame, owned
+ * @source: (nullable): on the source pad; without it the flow is NOT_LINKED
+ * @requests: (nullable contents): on the request pads, by kind
+ */
+typedef struct {
+  GstBuffer *source;
+  GstBuffer *requests[GST_CVIS_MAX_REQUEST_PADS];
+} GstCvisLeaving;
+
+/**
+ * GstCvisWords: how errors call the work of a class
+ * @engine: "motion": of the "motion engine"
+ * @verb: "search"
+ * @one, @many: "a frame", "frames"
+ * @unit: of sizes: "pixels"
+ * @metas: metas that describe the memory of a frame
+ */
+typedef struct {
+  const gchar *engine, *verb, *one, *many, *unit, *metas;
+} GstCvisWords;
+
 /**
  * GstCvisFilter:
  * @sinkpad, @srcpad: made of the class's templates "sink" and "src"
@@ -86,8 +125,11 @@ typedef struct _GstCvisFilterPrivate GstCvisFilterPrivate;
  * @queue: between the two threads, with the spare items
  * @latency: latency by the frames in flight, the default of @get_latency
  * @negotiated: the last caps were accepted; of upstream's thread
+ * @number: of the next frame, in the stream; of upstream's thread
  * @segment: segment of the output; of the source pad's task
- * @stats_lock: guards the data that @get_stats reads
+ * @stats_lock: guards what follows, and the data that @add_stats reads
+ * @rate: of the frames that left with a result
+ * @staged: those of them that were copied once more
  */
 struct _GstCvisFilter {
   GstElement parent;
@@ -99,15 +141,20 @@ struct _GstCvisFilter {
   GstCvisQueue *queue;
   GstCvisLatency latency;
   gboolean negotiated;
+  guint64 number;
   GstSegment segment;
   GMutex stats_lock;
+  GstCvisRate rate;
+  guint64 staged;
 
   GstCvisFilterPrivate *priv;
 };
 
 /**
  * GstCvisFilterClass: a subclass sets at least those marked (required).
+ * @words: (required): for errors
  * @free_item: (required): frees an item
+ * @clear_item: (required): releases what an item holds of a frame
  * @own_caps: the subclass pushes the source pad's caps into the queue; else those
  *   of the sink pad are passed on
  * @cuda_memory: frames may lie in memory:CUDAMemory: the element shares CUDA
@@ -126,14 +173,20 @@ struct _GstCvisFilter {
  *   posting an error: the same caps are then refused without another error.
  * @sink_event: called before a serialized event other than CAPS is queued. A flow
  *   other than OK refuses the event.
- * @submit: (required): takes a buffer (or list): takes an item, submits it to the
- *   engine and pushes it into the queue
+ * @prepare: makes sure of an engine for @buffer. Any flow other than OK refuses the
+ *   buffer
+ * @begin: takes @buffer into @item and submits that to the engine; sets @busy as soon
+ *   as the engine may have it. Any flow other than OK refuses the buffer, with @error
+ *   unless one was posted. Needed unless @submit is set
+ * @submit: takes a buffer (or list). Default: gst_cvis_filter_submit_frame()
  * @finish: submits frames that wait for later ones, as none come for now. Called
  *   by gst_cvis_filter_drain().
  *
  * The source pad's task:
- * @complete: (required): completes the next item of the queue. It stays in flight
- *   until it is given back to the queue. Any flow other than OK ends the task.
+ * @complete: (required): waits for the engine to complete the next item of the queue,
+ *   and calls gst_cvis_filter_deliver(). Any flow other than OK ends the task.
+ * @result: takes the buffers that leave out of @item, which is complete. Returns: FALSE
+ *   after posting an error. Needed for gst_cvis_filter_deliver()
  * @pass: takes the next frame of the queue that passes as it is. Default: pushes it
  * @mark: called at a mark in the queue
  * @deadline: called when the deadline of the queue has passed
@@ -143,9 +196,9 @@ struct _GstCvisFilter {
  *   known
  *
  * While no thread runs:
- * @flush: (required): drops everything in flight, gives the items back to the queue, and
- *   forgets the state of the stream; for FLUSH_STOP and before @stop. There may be
- *   no engine.
+ * @drain: waits until the engine has no item, for FLUSH_STOP and before @stop. There
+ *   may be no engine. The base class then gives the items back.
+ * @flush: after @drain: forgets the state of the stream
  *
  * Any thread (the base class also answers CONTEXT and LATENCY queries; serialized
  * queries wait for the frames before them):
@@ -154,15 +207,17 @@ struct _GstCvisFilter {
  *   template and downstream accept
  * @propose_allocation: answers an ALLOCATION query. Default: FALSE
  * @get_latency: the latency that the element adds. Default: that of @latency
- * @get_stats: (required): (transfer full): the property "stats", to which the
- *   base class adds "late-frames"; called with @stats_lock held
- * @reset_stats: (required): for the action signal "reset-stats"; called with
+ * @add_stats: adds fields to the property "stats", which has the counts, the rate and
+ *   the latencies of the base class; called with @stats_lock held
+ * @reset_stats: for the start and the action signal "reset-stats"; called with
  *   @stats_lock held
  */
 struct _GstCvisFilterClass {
   GstElementClass parent_class;
 
+  GstCvisWords words;
   GDestroyNotify free_item;
+  void (*clear_item) (gpointer item);
   gboolean own_caps;
   gboolean cuda_memory;
   gboolean takes_lists;
@@ -172,16 +227,22 @@ struct _GstCvisFilterClass {
 
   GstFlowReturn (*set_caps) (GstCvisFilter *filter, GstCaps *caps);
   GstFlowReturn (*sink_event) (GstCvisFilter *filter, GstEvent *event);
+  GstFlowReturn (*prepare) (GstCvisFilter *filter, GstBuffer *buffer);
+  GstFlowReturn (*begin) (
+      GstCvisFilter *filter, gpointer item, GstBuffer *buffer, GError **error);
   GstFlowReturn (*submit) (GstCvisFilter *filter, GstMiniObject *object);
   GstFlowReturn (*finish) (GstCvisFilter *filter);
 
   GstFlowReturn (*complete) (GstCvisFilter *filter, gpointer item);
+  gboolean (*result) (
+      GstCvisFilter *filter, gpointer item, GstCvisLeaving *leaving);
   GstFlowReturn (*pass) (GstCvisFilter *filter, GstMiniObject *frame);
   GstFlowReturn (*mark) (GstCvisFilter *filter);
   GstFlowReturn (*deadline) (GstCvisFilter *filter);
   void (*src_event) (GstCvisFilter *filter, GstEvent *event);
   GstCaps *(*get_request_caps) (GstCvisFilter *filter, guint kind, GstPad *pad);
 
+  void (*drain) (GstCvisFilter *filter);
   void (*flush) (GstCvisFilter *filter);
 
   GstCaps *(*get_caps) (
@@ -189,7 +250,7 @@ struct _GstCvisFilterClass {
   gboolean (*accept_caps) (GstCvisFilter *filter, GstCaps *caps);
   gboolean (*propose_allocation) (GstCvisFilter *filter, GstQuery *query);
   GstClockTime (*get_latency) (GstCvisFilter *filter);
-  GstStructure *(*get_stats) (GstCvisFilter *filter);
+  void (*add_stats) (GstCvisFilter *filter, GstStructure *stats);
   void (*reset_stats) (GstCvisFilter *filter);
 
   /*< private >*/
@@ -216,6 +277,34 @@ void gst_cvis_filter_class_add_request_pads (
  * other kind too, for @set_caps to post an error that says what is wrong: if refused
  * here, upstream would report not-negotiated alone. */
 gboolean gst_cvis_filter_accept_video (GstCvisFilter *filter, GstCaps *caps);
+
+/* --- items, in gstcvisfilterframes.c ------------------------------------------ */
+
+/* Adds a spare item, for as long as gst_cvis_filter_free_items() is not called. */
+void gst_cvis_filter_add_item (GstCvisFilter *filter, gpointer item);
+/* Frees all items, while none is in flight. */
+void gst_cvis_filter_free_items (GstCvisFilter *filter);
+/* Gives a complete item back. */
+void gst_cvis_filter_release (GstCvisFilter *filter, gpointer item);
+
+/* For upstream's thread: prepares, begins and queues a frame; takes @buffer. */
+GstFlowReturn gst_cvis_filter_submit_frame (
+    GstCvisFilter *filter, GstMiniObject *buffer);
+/* For the source pad's task: takes the result of @item, counts it, gives the item back
+ * and pushes the buffers; with @error, which is taken, posts that instead. */
+GstFlowReturn gst_cvis_filter_deliver (
+    GstCvisFilter *filter, gpointer item, GError *error);
+
+/* Errors; all take @error. A frame cannot be used: */
+void gst_cvis_filter_post_frame_error (GstCvisFilter *filter, GError *error);
+/* For upstream's thread: the same, once the frames before it have left. */
+GstFlowReturn gst_cvis_filter_reject_frame (
+    GstCvisFilter *filter, GError *error);
+/* The engine failed: */
+void gst_cvis_filter_post_failure (GstCvisFilter *filter, GError *error);
+/* No engine could be made for frames of @width x @height: */
+void gst_cvis_filter_post_setup_error (
+    GstCvisFilter *filter, guint width, guint height, GError *error);
 
 /* --- for the thread that starts, or upstream's ------------------------------ */
 

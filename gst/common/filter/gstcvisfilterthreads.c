@@ -218,11 +218,14 @@ src_activate_mode (
 void
 gst_cvis_filter_discard (GstCvisFilter *filter)
 {
+  GstCvisFilterClass *klass = GST_CVIS_FILTER_GET_CLASS (filter);
   GstEvent *before =
       gst_pad_get_sticky_event (filter->srcpad, GST_EVENT_STREAM_START, 0);
   GstEvent *after;
 
-  GST_CVIS_FILTER_GET_CLASS (filter)->flush (filter);
+  gst_cvis_filter_release_all (filter);
+  if (klass->flush != NULL)
+    klass->flush (filter);
   /* the source pad keeps sticky events nevertheless */
   gst_cvis_queue_discard (filter->queue, filter->srcpad);
   after = gst_pad_get_sticky_event (filter->srcpad, GST_EVENT_STREAM_START, 0);
@@ -317,6 +320,7 @@ prepare_for_event (GstCvisFilter *filter, GstEvent *event)
     if (filter->priv->streaming)
       flow = gst_cvis_filter_drain (filter);
     filter->priv->streaming = TRUE;
+    filter->number = 0;
     gst_cvis_latency_break (&filter->latency);
   }
   if (flow == GST_FLOW_OK && klass->sink_event != NULL)
