@@ -197,7 +197,7 @@ is_turned_grid (
   SurfacePoint *turned = g_try_new (SurfacePoint, n);
   const gdouble c = cos (angle), s = sin (angle);
   Candidates found[2] = { 0 };
-  Axis axes[2];
+  Axis axes[2] = { 0 };
   gboolean ok = turned != NULL;
 
   for (gsize i = 0; ok && i < n; i++) {
@@ -297,7 +297,7 @@ surface_grid_new (const SurfacePoint *points, gsize n, GError **error)
 {
   SurfaceImage *image = NULL;
   Candidates found[2] = { 0 };
-  Axis axes[2];
+  Axis axes[2] = { 0 };
 
   if (n == 0) {
     surface_error (error, "has no valid point");
