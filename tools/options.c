@@ -201,7 +201,8 @@ options_parse (const Command *command, const GOptionEntry *own,
 {
   const GOptionEntry compute[] = {
     { "backend", 0, 0, G_OPTION_ARG_STRING, &common->backend,
-        "Where to compute: auto (default), cpu or cuda", "NAME" },
+        "Where to compute: auto (default; of roughness cpu), cpu or cuda",
+        "NAME" },
     { "cuda-device-id", 0, 0, G_OPTION_ARG_INT, &common->device,
         "Number of the GPU; -1 (default): any", "N" },
     { "threads", 0, 0, G_OPTION_ARG_INT, &common->threads,

@@ -293,7 +293,7 @@ measure_all (GPtrArray *surfaces, const RoughnessSettings *settings)
 {
   ExitStatus written = EXIT_STATUS_OK, failed;
 
-  roughness_measure (surfaces, settings->common->threads);
+  roughness_measure (surfaces, settings->common);
   if (surfaces->len > 1 || ((Surface *) surfaces->pdata[0])->error == NULL)
     written = roughness_write_results (surfaces, settings);
   failed = print_failures (surfaces);

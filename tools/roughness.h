@@ -64,8 +64,8 @@ gboolean roughness_prepare_cutoffs (Surface *surface, GError **error);
 gchar *roughness_make_launch (const Surface *surface, const gchar *rows,
     gboolean header, gboolean temporary);
 /* Measures all. Those that failed have an error afterwards.
- * @threads: 0: one for each processor */
-void roughness_measure (GPtrArray *surfaces, gint threads);
+ * @common: of all of them */
+void roughness_measure (GPtrArray *surfaces, const CommonOptions *common);
 
 /* roughnessresults.c */
 

@@ -166,6 +166,16 @@ roughness_prepare_cutoffs (Surface *surface, GError **error)
 
 /* --- pipeline -------------------------------------------------------------- */
 
+/* The processors measure a file while a device starts, 0.4 s, and a folder while one reads
+ * it: the CPU unless a device is asked for. */
+static const gchar *
+get_backend (const CommonOptions *common)
+{
+  if (common->backend != NULL)
+    return common->backend;
+  return common->device >= 0 ? "auto" : "cpu";
+}
+
 static void
 append_filter (GString *launch, const Surface *surface)
 {
@@ -198,8 +208,7 @@ append_filter (GString *launch, const Surface *surface)
     launch_set_double (launch, "lambda-c", surface->lambda_c);
   if (settings->lambda_f > 0)
     launch_set_double (launch, "lambda-f", settings->lambda_f);
-  if (common->backend != NULL)
-    launch_set (launch, "backend", common->backend);
+  launch_set (launch, "backend", get_backend (common));
   if (common->device >= 0)
     launch_set_int (launch, "cuda-device-id", common->device);
   if (settings->many && !common->show)
@@ -311,6 +320,10 @@ measure_surface (Surface *surface)
   }
   ok = open_roughness_outputs (surface, &surface->error)
        && run_pipeline (surface, &surface->error);
+  if (ok && surface->rows == NULL)
+    g_set_error_literal (&surface->error, G_IO_ERROR, G_IO_ERROR_FAILED,
+        "the pipeline ended without a result; please report this");
+  ok = surface->error == NULL;
   close_outputs (surface, ok, ok ? &surface->error : NULL);
 }
 
@@ -506,12 +519,25 @@ measure_batch (gpointer data, gpointer user_data)
 }
 
 #define MAX_BATCH 32
+#define DEVICE_WORKERS 4 /* more wait for each other when they start */
+
+/* Pipelines side by side */
+static guint
+count_workers (const CommonOptions *common)
+{
+  const guint processors = g_get_num_processors ();
+
+  if (common->threads > 0)
+    return (guint) common->threads;
+  return g_str_equal (get_backend (common), "cpu")
+             ? processors
+             : MIN (processors, DEVICE_WORKERS);
+}
 
 void
-roughness_measure (GPtrArray *surfaces, gint threads)
+roughness_measure (GPtrArray *surfaces, const CommonOptions *common)
 {
-  const guint n = surfaces->len;
-  const guint workers = threads > 0 ? (guint) threads : g_get_num_processors ();
+  const guint n = surfaces->len, workers = count_workers (common);
   const guint size = CLAMP (n / workers / 2, 1, MAX_BATCH);
   Count count = { .all = n };
   GThreadPool *pool;
@@ -523,7 +549,7 @@ roughness_measure (GPtrArray *surfaces, gint threads)
       measure_surface (surfaces->pdata[0]);
     return;
   }
-  count.quiet = ((Surface *) surfaces->pdata[0])->settings->common->quiet;
+  count.quiet = common->quiet;
   g_mutex_init (&count.lock);
   progress_start (&count.progress, NULL, "files");
   batches = g_new (Batch, (n + size - 1) / size);
