@@ -266,28 +266,6 @@ reconstruction_error (Bands *b, guint side)
   return worst;
 }
 
-/* PDWT 0.7.1 (BSD), 4 levels, forward and inverse, microseconds, on an H200 */
-typedef struct {
-  const char *wavelet;
-  double times[3][2]; /* of 4096, 8192, 16384 squared */
-} Peer;
-
-const Peer peers[] = {
-  { "haar", { { 61.7, 102.8 }, { 195.9, 385.5 }, { 722, 1506 } } },
-  { "db2", { { 140, 204 }, { 489, 759 }, { 1881, 2992 } } },
-  { "9/7", { { 209, 320 }, { 744, 1230 }, { 2827, 4935 } } },
-  { "db10", { { 320, 500 }, { 1157, 1911 }, { 4495, 7810 } } },
-};
-
-void
-print_peer (const char *wavelet, guint size)
-{
-  for (guint i = 0; i < G_N_ELEMENTS (peers); i++)
-    if (strcmp (peers[i].wavelet, wavelet) == 0)
-      printf (
-          "; PDWT %g / %g", peers[i].times[size][0], peers[i].times[size][1]);
-}
-
 void
 init_bands (
     Bands *b, const LwtWavelet *wavelet, guint side, guint levels, guint sets)
@@ -330,7 +308,6 @@ bench_bands (const LwtWavelet *wavelet, guint size, double rate)
   inverse = measure (inverse_call, sets, 8, &b);
   printf ("forward %.1f us (%.0f %%), inverse %.1f us (%.0f %%); floor %.1f",
       forward, 100 * floor / forward, inverse, 100 * floor / inverse, floor);
-  print_peer (wavelet->name, size);
   printf ("\n");
   fflush (stdout);
   clear_bands (&b, sets);

@@ -7,11 +7,11 @@ levels (rounded and clamped to 0..255), means over clips and frames, and process
 time for each megapixel; a table in Markdown. Needs NumPy, ffmpeg and the plugin in
 GST_PLUGIN_PATH (`meson devenv -C build`). Clips are 8-bit 4:2:0.
 
-cudalwtfilter runs with its defaults, which estimate the noise of each frame. The
+cudadenoise runs with its defaults, which estimate the noise of each frame. The
 others run with their defaults, and also with a strength of sigma times the factor
 that is best for them on average over all clips and sigmas. All run in one thread.
 Time is processor time minus that of the same command without the filter, and for
-cudalwtfilter also without its startup (from runs with the frames once and five
+cudadenoise also without its startup (from runs with the frames once and five
 times)."""
 # gst-cudavision
 # Copyright (C) 2026 the gst-cudavision authors
@@ -27,9 +27,9 @@ import numpy as np
 SIGMAS = (5, 10, 20)
 REPEATS = 4
 OURS = {
-    "cudalwtfilter": "",
-    "cudalwtfilter spins=1": "spins=1",
-    "cudalwtfilter spins=16": "spins=16",
+    "cudadenoise": "",
+    "cudadenoise spins=1": "spins=1",
+    "cudadenoise spins=16": "spins=16",
 }
 THEIRS = {
     "owdenoise": "owdenoise",
@@ -108,7 +108,7 @@ class Clip:
             self.noisy[sigma] = noisy.astype(np.uint8)
 
     def gst(self, sigma, settings):
-        """Runs cudalwtfilter; None: no element."""
+        """Runs cudadenoise; None: no element."""
         out, once = self.run_gst(sigma, settings, 1)
         _, often = self.run_gst(sigma, settings, 1 + REPEATS)
         return out, (often - once) / REPEATS
