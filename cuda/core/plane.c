@@ -4,6 +4,8 @@
  */
 #include "cuda/core/plane.h"
 
+#include <math.h>
+
 /* Of at most 65536 samples, so that 32 bits are enough */
 static guint32
 sum_u8 (const guint8 *row, guint n)
@@ -50,5 +52,34 @@ cvis_plane_sum (
   *sum = 0;
   for (guint y = 0; y < plane->height; y++)
     *sum += sum_row (plane, y);
+  return TRUE;
+}
+
+static guint
+count_row (const CvisPlane *plane, guint y)
+{
+  const guint8 *row = (const guint8 *) plane->data + y * plane->stride;
+  guint n = 0;
+
+  if (plane->sample_size == 4)
+    for (guint x = 0; x < plane->width; x++)
+      n += isnan (((const gfloat *) (gconstpointer) row)[x]) != 0;
+  else
+    for (guint x = 0; x < plane->width; x++)
+      n += isnan (((const gdouble *) (gconstpointer) row)[x]) != 0;
+  return n;
+}
+
+gboolean
+cvis_plane_count_missing (
+    const CvisPlane *plane, CvisStage *stage, guint64 *n, GError **error)
+{
+  *n = 0;
+  if (plane->sample_size < 4)
+    return TRUE;
+  if (stage != NULL)
+    return cvis_plane_count_missing_cuda (plane, stage, n, error);
+  for (guint y = 0; y < plane->height; y++)
+    *n += count_row (plane, y);
   return TRUE;
 }

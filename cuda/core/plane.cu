@@ -10,10 +10,10 @@
 #define THREADS 256
 #define MAX_BLOCKS 1024
 
-/* A block sums every gridDim.x-th row. */
-template <typename Sample>
-__global__ void
-__launch_bounds__ (THREADS) sum_rows (CvisPlane plane, unsigned long long *sum)
+/* A block adds up what @value gives for the samples of every gridDim.x-th row. */
+template <typename Sample, typename Value>
+static __device__ void
+add_rows (const CvisPlane &plane, unsigned long long *sum, Value value)
 {
   unsigned long long mine = 0;
 
@@ -22,14 +22,34 @@ __launch_bounds__ (THREADS) sum_rows (CvisPlane plane, unsigned long long *sum)
         (const Sample *) ((const guint8 *) plane.data + y * plane.stride);
 
     for (guint x = threadIdx.x; x < plane.width; x += THREADS)
-      mine += (guint) (row[x] >> plane.shift);
+      mine += value (row[x]);
   }
   cvis_block_add<THREADS> (mine, sum);
 }
 
-gboolean
-cvis_plane_sum_cuda (
-    const CvisPlane *plane, CvisStage *stage, guint64 *sum, GError **error)
+template <typename Sample>
+__global__ void
+__launch_bounds__ (THREADS) sum_rows (CvisPlane plane, unsigned long long *sum)
+{
+  add_rows<Sample> (plane, sum,
+      [&] (Sample sample) { return (guint) (sample >> plane.shift); });
+}
+
+template <typename Sample>
+__global__ void
+__launch_bounds__ (THREADS)
+    count_rows (CvisPlane plane, unsigned long long *sum)
+{
+  add_rows<Sample> (
+      plane, sum, [] (Sample sample) { return (guint) (sample != sample); });
+}
+
+typedef void (*Kernel) (CvisPlane plane, unsigned long long *sum);
+
+/* Runs @kernel, which adds to one sum. */
+static gboolean
+run_kernel (Kernel kernel, const CvisPlane *plane, CvisStage *stage,
+    guint64 *sum, GError **error)
 {
   cudaStream_t stream = (cudaStream_t) cvis_stage_get_stream (stage);
   const guint blocks = CLAMP (plane->height, 1, MAX_BLOCKS);
@@ -39,10 +59,7 @@ cvis_plane_sum_cuda (
 
   if (sums == NULL
       || !cvis_in_context (cvis_stage_get_context (stage), error, [&] {
-           if (plane->sample_size == 1)
-             sum_rows<guint8><<<blocks, THREADS, 0, stream>>> (*plane, sums);
-           else
-             sum_rows<guint16><<<blocks, THREADS, 0, stream>>> (*plane, sums);
+           kernel<<<blocks, THREADS, 0, stream>>> (*plane, sums);
            return CVIS_CUDA (cudaGetLastError (), error);
          }))
     return FALSE;
@@ -51,4 +68,22 @@ cvis_plane_sum_cuda (
     return FALSE;
   *sum = results[0];
   return TRUE;
+}
+
+gboolean
+cvis_plane_sum_cuda (
+    const CvisPlane *plane, CvisStage *stage, guint64 *sum, GError **error)
+{
+  return run_kernel (
+      plane->sample_size == 1 ? sum_rows<guint8> : sum_rows<guint16>, plane,
+      stage, sum, error);
+}
+
+gboolean
+cvis_plane_count_missing_cuda (
+    const CvisPlane *plane, CvisStage *stage, guint64 *n, GError **error)
+{
+  return run_kernel (
+      plane->sample_size == 4 ? count_rows<gfloat> : count_rows<gdouble>, plane,
+      stage, n, error);
 }

@@ -58,3 +58,11 @@ cvis_plane_sum_cuda (
   cvis_device_count (error);
   return FALSE;
 }
+
+gboolean
+cvis_plane_count_missing_cuda (
+    const CvisPlane *plane, CvisStage *stage, guint64 *n, GError **error)
+{
+  cvis_device_count (error);
+  return FALSE;
+}

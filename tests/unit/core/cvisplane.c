@@ -4,6 +4,8 @@
  */
 #include "cuda/core/plane.h"
 
+#include <math.h>
+
 /* Sums of random planes: padding between rows does not count, samples of 2 bytes are
  * shifted one by one. */
 static void
@@ -37,6 +39,39 @@ test_sum (void)
   }
 }
 
+/* Infinities and padding between rows do not count; integers have no missing points. */
+static void
+test_count_missing (void)
+{
+  for (guint round = 0; round < 200; round++) {
+    const guint width = (guint) g_test_rand_int_range (1, 70);
+    const guint height = (guint) g_test_rand_int_range (1, 40);
+    const guint size = 4 + round % 2 * 4, columns = width + round % 5;
+    CvisPlane plane = { .width = width, .height = height, .sample_size = size };
+    guint64 expected = 0, n;
+    guint8 *data = g_malloc ((gsize) columns * height * size);
+
+    for (gsize i = 0; i < (gsize) columns * height; i++) {
+      const gint kind = g_test_rand_int_range (0, 4);
+      const gdouble value = kind == 0 ? NAN : kind == 1 ? -INFINITY : 1e-6;
+
+      expected += i % columns < width && kind == 0;
+      if (size == 4)
+        ((gfloat *) (gpointer) data)[i] = (gfloat) value;
+      else
+        ((gdouble *) (gpointer) data)[i] = value;
+    }
+    plane.data = data;
+    plane.stride = (gsize) columns * size;
+    g_assert_true (cvis_plane_count_missing (&plane, NULL, &n, NULL));
+    g_assert_cmpuint (n, ==, expected);
+    plane.sample_size = 2;
+    g_assert_true (cvis_plane_count_missing (&plane, NULL, &n, NULL));
+    g_assert_cmpuint (n, ==, 0);
+    g_free (data);
+  }
+}
+
 /* Without CUDA in the build, or without a device, there is no stage, and a reason. */
 static void
 test_no_device (void)
@@ -59,6 +94,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/plane/sum", test_sum);
+  g_test_add_func ("/plane/count-missing", test_count_missing);
   g_test_add_func ("/plane/no-device", test_no_device);
   return g_test_run ();
 }
