@@ -28,6 +28,7 @@
 #include "cuda/bundle/formats/constants.h"
 #include "cuda/core/cancel.h"
 #include "gst/common/gstcvisbackend.h"
+#include "gst/common/gstcvisreport.h"
 #include "gstbundlefile.h"
 #include "gstbundlesettings.h"
 #include "gstbundletypes.h"
@@ -106,34 +107,24 @@ post_progress (
 static void
 post_adjust_error (GstCudaBundleAdjust *self, const gchar *what, GError *error)
 {
+  static const GstCvisRemedies remedies = { "Check the file.",
+    "Check the properties and the reconstruction.",
+    "Use a smaller reconstruction.",
+    "Use backend=cpu, or a smaller reconstruction." };
   const gboolean cancelled =
       g_error_matches (error, CVIS_ERROR, CVIS_ERROR_CANCELLED);
 
   post_progress (self,
       cancelled ? GST_PROGRESS_TYPE_CANCELED : GST_PROGRESS_TYPE_ERROR, "%s",
       error->message);
-  if (cancelled)
-    GST_DEBUG_OBJECT (self, "Cancelled");
-  else if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_MEMORY))
-    GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
-        ("Cannot %s: %s. Use a smaller reconstruction.", what, error->message),
-        (NULL));
-  else if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_FORMAT))
-    GST_ELEMENT_ERROR (self, STREAM, DECODE,
-        ("Cannot %s: %s. Check the file.", what, error->message), (NULL));
-  else if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_INVALID))
-    GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS,
-        ("Cannot %s: %s. Check the properties and the reconstruction.", what,
-            error->message),
-        (NULL));
-  else if (error->domain == G_FILE_ERROR)
+  if (!cancelled && error->domain != G_FILE_ERROR) {
+    gst_cvis_post_error (
+        GST_ELEMENT (self), what, GST_STREAM_ERROR_DECODE, &remedies, error);
+    return;
+  }
+  if (!cancelled)
     GST_ELEMENT_ERROR (self, RESOURCE, OPEN_READ,
         ("Cannot %s: %s. Check the file name and its permissions.", what,
-            error->message),
-        (NULL));
-  else
-    GST_ELEMENT_ERROR (self, LIBRARY, FAILED,
-        ("Cannot %s: %s. Use backend=cpu, or a smaller reconstruction.", what,
             error->message),
         (NULL));
   g_error_free (error);
@@ -968,20 +959,14 @@ gst_cuda_bundle_adjust_class_init (GstCudaBundleAdjustClass *klass)
   element_class->change_state = gst_cuda_bundle_adjust_change_state;
   element_class->request_new_pad = gst_cuda_bundle_adjust_request_new_pad;
   element_class->release_pad = gst_cuda_bundle_adjust_release_pad;
-  g_object_class_install_property (object_class, PROP_STATS,
-      g_param_spec_boxed ("stats", "Statistics",
-          "Sizes, costs and the history of the last adjustment; times in "
-          "seconds",
-          GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
   /**
    * GstCudaBundleAdjust::reset-stats:
    *
    * Empties #GstCudaBundleAdjust:stats until the next adjustment.
    */
-  g_signal_new_class_handler ("reset-stats", G_TYPE_FROM_CLASS (klass),
-      G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION,
-      G_CALLBACK (gst_cuda_bundle_adjust_reset_stats), NULL, NULL, NULL,
-      G_TYPE_NONE, 0);
+  gst_cvis_install_stats (object_class, PROP_STATS,
+      "Sizes, costs and the history of the last adjustment; times in seconds",
+      G_CALLBACK (gst_cuda_bundle_adjust_reset_stats));
   gst_cvis_backend_install_properties (object_class, PROP_BACKEND);
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);

@@ -7,6 +7,7 @@
 
 #include "gst/common/gstcvismessage.h"
 #include "gst/common/gstcvisquery.h"
+#include "gst/common/gstcvisreport.h"
 
 GST_DEBUG_CATEGORY (gst_cvis_filter_debug);
 #define GST_CAT_DEFAULT gst_cvis_filter_debug
@@ -423,20 +424,15 @@ gst_cvis_filter_class_init (GstCvisFilterClass *klass)
   klass->accept_caps = filter_default_accept_caps;
   klass->get_latency = filter_default_get_latency;
 
-  g_object_class_install_property (object_class, PROP_STATS,
-      g_param_spec_boxed ("stats", "Statistics",
-          "Counts, rate and latency since the start; times in nanoseconds",
-          GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
   /**
    * GstCvisFilter::reset-stats:
    *
    * Sets the counts and latencies of #GstCvisFilter:stats to 0, for windows of any
    * length.
    */
-  g_signal_new_class_handler ("reset-stats", G_TYPE_FROM_CLASS (klass),
-      G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION,
-      G_CALLBACK (gst_cvis_filter_reset_stats), NULL, NULL, NULL, G_TYPE_NONE,
-      0);
+  gst_cvis_install_stats (object_class, PROP_STATS,
+      "Counts, rate and latency since the start; times in nanoseconds",
+      G_CALLBACK (gst_cvis_filter_reset_stats));
   gst_cvis_backend_install_properties (object_class, PROP_BACKEND);
   gst_type_mark_as_plugin_api (GST_TYPE_CVIS_BACKEND, 0);
   gst_type_mark_as_plugin_api (GST_TYPE_CVIS_FILTER, 0);

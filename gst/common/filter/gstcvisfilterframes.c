@@ -7,6 +7,7 @@
 #include "gstcvisfilter-private.h"
 
 #include "gst/common/gstcvismessage.h"
+#include "gst/common/gstcvisreport.h"
 
 #define GST_CAT_DEFAULT gst_cvis_filter_debug
 
@@ -32,27 +33,20 @@ void
 gst_cvis_filter_post_frame_error (GstCvisFilter *filter, GError *error)
 {
   const GstCvisWords *words = get_words (filter);
+  gchar *what = g_strconcat (words->verb, " ", words->one, NULL);
+  gchar *input =
+      g_strdup_printf ("Check the caps and the %s of the element before %s.",
+          words->metas, gst_cvis_element_name (GST_ELEMENT (filter)));
+  gchar *smaller =
+      g_strdup_printf ("Use smaller %s, or fewer in flight.", words->many);
+  const GstCvisRemedies remedies = { input, "Check the properties.", smaller,
+    "Try backend=cpu, or restart the program." };
 
-  if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_FORMAT))
-    GST_ELEMENT_ERROR (filter, STREAM, FORMAT,
-        ("Cannot %s %s: %s. Check the caps and the %s of the element before "
-         "%s.",
-            words->verb, words->one, error->message, words->metas,
-            gst_cvis_element_name (GST_ELEMENT (filter))),
-        ("the buffer does not match its caps and metas"));
-  else if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_INVALID))
-    GST_ELEMENT_ERROR (filter, LIBRARY, SETTINGS,
-        ("Cannot %s %s: %s. Check the properties.", words->verb, words->one,
-            error->message),
-        (NULL));
-  else if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_MEMORY))
-    GST_ELEMENT_ERROR (filter, RESOURCE, NO_SPACE_LEFT,
-        ("Cannot %s %s: %s. Use smaller %s, or fewer in flight.", words->verb,
-            words->one, error->message, words->many),
-        (NULL));
-  else
-    gst_cvis_filter_post_failure (filter, g_error_copy (error));
-  g_error_free (error);
+  gst_cvis_post_error (
+      GST_ELEMENT (filter), what, GST_STREAM_ERROR_FORMAT, &remedies, error);
+  g_free (smaller);
+  g_free (input);
+  g_free (what);
 }
 
 void
@@ -60,26 +54,17 @@ gst_cvis_filter_post_setup_error (
     GstCvisFilter *filter, guint width, guint height, GError *error)
 {
   const GstCvisWords *words = get_words (filter);
+  gchar *what = g_strdup_printf ("%s %s of %ux%u %s", words->verb, words->many,
+      width, height, words->unit);
+  gchar *smaller =
+      g_strdup_printf ("Use smaller %s, or fewer in flight.", words->many);
+  const GstCvisRemedies remedies = { "Check the caps.", "Check the properties.",
+    smaller, "Try backend=cpu." };
 
-  if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_INVALID))
-    GST_ELEMENT_ERROR (filter, LIBRARY, SETTINGS,
-        ("Cannot %s %s of %ux%u %s: %s. Check the properties.", words->verb,
-            words->many, width, height, words->unit, error->message),
-        (NULL));
-  else if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_MEMORY))
-    GST_ELEMENT_ERROR (filter, RESOURCE, NO_SPACE_LEFT,
-        ("No memory to %s %s of %ux%u %s: %s. Use smaller %s, or fewer in "
-         "flight.",
-            words->verb, words->many, width, height, words->unit,
-            error->message, words->many),
-        (NULL));
-  else
-    GST_ELEMENT_ERROR (filter, LIBRARY, INIT,
-        ("Cannot set up the %s engine for %s of %ux%u %s: %s. Try backend=cpu.",
-            words->engine, words->many, width, height, words->unit,
-            error->message),
-        (NULL));
-  g_error_free (error);
+  gst_cvis_post_error (
+      GST_ELEMENT (filter), what, GST_STREAM_ERROR_FORMAT, &remedies, error);
+  g_free (smaller);
+  g_free (what);
 }
 
 /* --- items ------------------------------------------------------------------- */

@@ -1,0 +1,34 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* What elements that compute report in the same way: errors of cuda/, and statistics. */
+#pragma once
+
+#include <gst/gst.h>
+
+G_BEGIN_DECLS
+
+/**
+ * GstCvisRemedies: what to do about an error, as sentences
+ * @format: the input is wrong
+ * @invalid: the settings do not suit it
+ * @memory: there is not enough memory
+ * @failed: the device or the engine failed
+ */
+typedef struct {
+  const gchar *format, *invalid, *memory, *failed;
+} GstCvisRemedies;
+
+/* Posts "Cannot @what: MESSAGE. REMEDY", as an error STREAM, LIBRARY or RESOURCE by the
+ * code of @error, which is taken.
+ * @format_code: for CVIS_ERROR_FORMAT */
+void gst_cvis_post_error (GstElement *element, const gchar *what,
+    GstStreamError format_code, const GstCvisRemedies *remedies, GError *error);
+
+/* Adds the property "stats", a structure, as @id, and the action signal "reset-stats".
+ * @reset: takes the instance */
+void gst_cvis_install_stats (
+    GObjectClass *klass, guint id, const gchar *blurb, GCallback reset);
+
+G_END_DECLS
