@@ -78,8 +78,6 @@ struct _GstCudaLwtFilter {
   gboolean overflowed; /* the warning was posted since the caps */
   gboolean clip_remarked, missing_remarked; /* so were these */
   gboolean offset_remarked; /* so was the warning about an offset */
-  gboolean
-      refused_side; /* an error was posted: that pad gets no more buffers */
   GstBufferPool *picture_pools[GST_LWT_SIDES + 1]; /* last: the source pad's */
   guint64 posted[CVIS_SURFACE_N_PARTS];            /* monotonic ns; 0: never */
 
@@ -98,7 +96,8 @@ GstCaps *gst_lwt_get_caps (
 gboolean gst_lwt_accept_caps (GstCvisFilter *filter, GstCaps *caps);
 gboolean gst_lwt_propose_allocation (GstCvisFilter *filter, GstQuery *query);
 /* See GstCvisFilterClass. */
-GstCaps *gst_lwt_side_get_caps (GstCvisFilter *filter, guint kind, GstPad *pad);
+GstFlowReturn gst_lwt_side_get_caps (
+    GstCvisFilter *filter, guint kind, GstPad *pad, GstCaps **caps);
 
 /* --- gstlwtsetup.c ---------------------------------------------------------- */
 
@@ -150,6 +149,5 @@ GstFlowReturn gst_lwt_output_complete (GstCvisFilter *filter, gpointer item);
 gboolean gst_lwt_output_result (
     GstCvisFilter *filter, gpointer item, GstCvisLeaving *leaving);
 void gst_lwt_output_drain (GstCvisFilter *filter);
-void gst_lwt_output_flush (GstCvisFilter *filter);
 
 G_END_DECLS

@@ -137,7 +137,6 @@ gst_cuda_lwt_filter_class_init (GstCudaLwtFilterClass *klass)
   filter_class->result = gst_lwt_output_result;
   filter_class->get_request_caps = gst_lwt_side_get_caps;
   filter_class->drain = gst_lwt_output_drain;
-  filter_class->flush = gst_lwt_output_flush;
   filter_class->get_caps = gst_lwt_get_caps;
   filter_class->accept_caps = gst_lwt_accept_caps;
   filter_class->propose_allocation = gst_lwt_propose_allocation;

@@ -11,22 +11,22 @@
 
 #define GST_CAT_DEFAULT gst_cuda_lwt_filter_debug
 
-GstCaps *
-gst_lwt_side_get_caps (GstCvisFilter *filter, guint kind, GstPad *pad)
+GstFlowReturn
+gst_lwt_side_get_caps (
+    GstCvisFilter *filter, guint kind, GstPad *pad, GstCaps **caps)
 {
   GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (filter);
   LwtType type = self->config.type;
   GstLwtOut *out = &self->side_outs[kind];
 
-  if (self->engine == NULL || self->refused_side)
-    return NULL;
+  if (self->engine == NULL)
+    return GST_FLOW_NOT_LINKED;
   gst_lwt_free_picture_pool (self, kind);
   if (!gst_lwt_choose_out (self, pad, gst_lwt_side_part (kind), &self->config,
-          &self->surface, FALSE, out, &type)) {
-    self->refused_side = TRUE;
-    return NULL;
-  }
-  return gst_caps_ref (out->caps);
+          &self->surface, FALSE, out, &type))
+    return GST_FLOW_NOT_NEGOTIATED;
+  *caps = gst_caps_ref (out->caps);
+  return GST_FLOW_OK;
 }
 
 /* --- new caps ------------------------------------------------------------------ */

@@ -244,6 +244,21 @@ remark_on_offset (GstCudaLwtFilter *self, GstBuffer *buffer)
   gst_query_unref (query);
 }
 
+/* The buffer for request pad @kind; none if the pad has gone.
+ * Returns: FALSE after posting an error */
+static gboolean
+make_request (
+    GstCudaLwtFilter *self, GstLwtFrame *frame, guint kind, GstBuffer **buffer)
+{
+  const GstFlowReturn flow =
+      gst_cvis_filter_start_request_pad (&self->filter, kind);
+
+  if (flow != GST_FLOW_OK)
+    return flow == GST_FLOW_NOT_LINKED;
+  *buffer = make (self, frame, kind, &self->side_outs[kind]);
+  return *buffer != NULL;
+}
+
 gboolean
 gst_lwt_output_result (
     GstCvisFilter *filter, gpointer item, GstCvisLeaving *leaving)
@@ -254,16 +269,10 @@ gst_lwt_output_result (
 
   gst_lwt_frame_unmap (frame);
   outside = report (self, frame);
-  for (guint i = 0; i < GST_LWT_SIDES; i++) {
-    if ((frame->sides & (1u << i)) == 0
-        || !gst_cvis_filter_start_request_pad (filter, i))
-      continue;
-    leaving->requests[i] = make (self, frame, i, &self->side_outs[i]);
-    if (leaving->requests[i] == NULL)
+  for (guint i = 0; i < GST_LWT_SIDES; i++)
+    if ((frame->sides & (1u << i)) != 0
+        && !make_request (self, frame, i, &leaving->requests[i]))
       return FALSE;
-  }
-  if (self->refused_side)
-    return FALSE;
   if (!self->passes && frame->parts[self->part] == NULL)
     return TRUE;
   leaving->source = self->passes
@@ -304,10 +313,4 @@ gst_lwt_output_drain (GstCvisFilter *filter)
     do
       lwt_engine_wait (self->engine, &job, NULL);
     while (job != NULL);
-}
-
-void
-gst_lwt_output_flush (GstCvisFilter *filter)
-{
-  GST_CUDA_LWT_FILTER (filter)->refused_side = FALSE;
 }

@@ -92,9 +92,9 @@ void gst_pbf_input_note_gap (GstCudaPbfMonitor *self, GstEvent *event);
 /* --- gstpbfoutput.c -------------------------------------------------------- */
 
 /* See GstCvisFilterClass. */
-GstCaps *gst_pbf_output_get_result_caps (
-    GstCvisFilter *filter, guint kind, GstPad *pad);
-void gst_pbf_output_src_event (GstCvisFilter *filter, GstEvent *event);
+GstFlowReturn gst_pbf_output_get_result_caps (
+    GstCvisFilter *filter, guint kind, GstPad *pad, GstCaps **caps);
+GstFlowReturn gst_pbf_output_src_event (GstCvisFilter *filter, GstEvent *event);
 GstFlowReturn gst_pbf_output_complete (GstCvisFilter *filter, gpointer item);
 /* Adds the mode in use, and the event at which latencies end, to @stats; call with
  * the stats lock held. */

@@ -20,17 +20,18 @@
 
 /* --- the result pad -------------------------------------------------------- */
 
-GstCaps *
-gst_pbf_output_get_result_caps (GstCvisFilter *filter, guint kind, GstPad *pad)
+GstFlowReturn
+gst_pbf_output_get_result_caps (
+    GstCvisFilter *filter, guint kind, GstPad *pad, GstCaps **caps)
 {
   GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (filter);
-  GstCaps *caps = gst_caps_from_string (GST_CVIS_PBF_RESULT_CAPS);
   guint outputs = self->model != NULL ? self->model->outputs : 0;
   GValue names = G_VALUE_INIT;
 
-  gst_caps_set_simple (caps, "outputs", G_TYPE_INT, (gint) outputs, NULL);
+  *caps = gst_caps_from_string (GST_CVIS_PBF_RESULT_CAPS);
+  gst_caps_set_simple (*caps, "outputs", G_TYPE_INT, (gint) outputs, NULL);
   if (outputs == 0)
-    return caps;
+    return GST_FLOW_OK;
   g_value_init (&names, GST_TYPE_ARRAY);
   for (guint k = 0; k < outputs; k++) {
     GValue name = G_VALUE_INIT;
@@ -38,9 +39,9 @@ gst_pbf_output_get_result_caps (GstCvisFilter *filter, guint kind, GstPad *pad)
     g_value_set_string (&name, self->model->names[k]);
     gst_value_array_append_and_take_value (&names, &name);
   }
-  gst_caps_set_value (caps, "output-names", &names);
+  gst_caps_set_value (*caps, "output-names", &names);
   g_value_unset (&names);
-  return caps;
+  return GST_FLOW_OK;
 }
 
 /* --- records ---------------------------------------------------------------- */
@@ -120,7 +121,7 @@ drop_frames (GstPbfItem *item)
 }
 
 /* Attaches @result to frame item->done of @item, number @i of @batch; %NULL drops the
- * frame. The caller adds the meta's reference to @records. */
+ * frame. The caller has taken the meta's reference to @records. */
 static void
 finish_frame (GstPbfItem *item, const GstPbfBatch *batch, guint i,
     GstBuffer *records, const CvisPbfResult *result, GstClockTime latency)
@@ -182,13 +183,16 @@ finish_records (GstPbfBatch *batch, guint kept)
 /* Attaches the results in @records to the frames of the batch. The first frames may
  * belong to an item of an earlier batch. */
 static void
-hand_out (GstCudaPbfMonitor *self, const GstPbfBatch *batch, guint n,
+hand_out (GstCudaPbfMonitor *self, const GstPbfBatch *batch, guint kept,
     GstBuffer *records, const CvisPbfResult *result, guint64 now)
 {
-  const CvisPbfResult *first = result;
   guint length = gst_queue_array_get_length (self->pending);
+  const guint n = batch->batch.n;
   guint nth = 0, i = 0;
 
+  /* one reference for each meta; between the writes to the metas they would wait */
+  for (guint k = 0; k < kept; k++)
+    gst_buffer_ref (records);
   while (i < n && nth < length) {
     GstPbfItem *item = gst_queue_array_peek_nth_struct (self->pending, nth++);
     guint64 latency = now - item->arrival;
@@ -201,9 +205,6 @@ hand_out (GstCudaPbfMonitor *self, const GstPbfBatch *batch, guint n,
     gst_pbf_stats_add_latency (&self->stats, latency, i - begin);
     g_mutex_unlock (&self->filter.stats_lock);
   }
-  /* gst_buffer_ref() for each frame would wait for the writes to its meta */
-  g_atomic_int_add (
-      &GST_MINI_OBJECT_CAST (records)->refcount, (gint) (result - first));
 }
 
 static GstFlowReturn
@@ -309,12 +310,12 @@ warn_of_doubts (GstCudaPbfMonitor *self, gboolean end)
   g_free (text);
 }
 
-void
+GstFlowReturn
 gst_pbf_output_src_event (GstCvisFilter *filter, GstEvent *event)
 {
   if (GST_EVENT_TYPE (event) == GST_EVENT_EOS)
     warn_of_doubts (GST_CUDA_PBF_MONITOR (filter), TRUE);
-  gst_cvis_filter_push_event (filter, event);
+  return gst_cvis_filter_push_event (filter, event);
 }
 
 /* Warns once for an engine that the resident kernel did not answer. */
@@ -455,7 +456,7 @@ gst_pbf_output_complete (GstCvisFilter *filter, gpointer item)
   first = batch->batch.results;
   records = finish_records (batch, kept);
   gst_pbf_batch_unmap (batch);
-  hand_out (self, batch, batch->batch.n, records, first, now);
+  hand_out (self, batch, kept, records, first, now);
   gst_cvis_filter_release (filter, batch);
 
   warn_of_edge (self);

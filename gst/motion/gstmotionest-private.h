@@ -119,7 +119,7 @@ gboolean gst_motion_output_result (
 GstFlowReturn gst_motion_output_pass (
     GstCvisFilter *filter, GstMiniObject *frame);
 GstFlowReturn gst_motion_output_mark (GstCvisFilter *filter);
-void gst_motion_output_event (GstCvisFilter *filter, GstEvent *event);
+GstFlowReturn gst_motion_output_event (GstCvisFilter *filter, GstEvent *event);
 void gst_motion_output_drain (GstCvisFilter *filter);
 void gst_motion_output_flush (GstCvisFilter *filter);
 

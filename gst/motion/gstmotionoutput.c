@@ -223,10 +223,9 @@ push_held_objects (GstCudaMotionEst *self)
     GstMiniObject *object = head->object;
 
     gst_queue_array_pop_head_struct (self->held);
-    if (GST_IS_EVENT (object))
-      gst_cvis_filter_push_event (&self->filter, GST_EVENT_CAST (object));
-    else
-      flow = push_skipped (self, object);
+    flow = GST_IS_EVENT (object) ? gst_cvis_filter_push_event (
+               &self->filter, GST_EVENT_CAST (object))
+                                 : push_skipped (self, object);
   }
   return flow;
 }
@@ -256,17 +255,17 @@ complete_frames (GstCudaMotionEst *self)
 
 /* --- entries of the queue -------------------------------------------------- */
 
-void
+GstFlowReturn
 gst_motion_output_event (GstCvisFilter *filter, GstEvent *event)
 {
   GstCudaMotionEst *self = GST_CUDA_MOTION_EST (filter);
 
   /* EOS overtakes frames only after an error: they will not leave */
-  if (self->n_held > 0 && GST_EVENT_TYPE (event) != GST_EVENT_EOS)
-    gst_queue_array_push_tail_struct (
-        self->held, &(GstMotionHeld){ .object = GST_MINI_OBJECT_CAST (event) });
-  else
-    gst_cvis_filter_push_event (filter, event);
+  if (self->n_held == 0 || GST_EVENT_TYPE (event) == GST_EVENT_EOS)
+    return gst_cvis_filter_push_event (filter, event);
+  gst_queue_array_push_tail_struct (
+      self->held, &(GstMotionHeld){ .object = GST_MINI_OBJECT_CAST (event) });
+  return GST_FLOW_OK;
 }
 
 GstFlowReturn

@@ -46,12 +46,14 @@ picture_caps (GstCudaMotionEst *self)
   return caps;
 }
 
-static GstCaps *
-get_request_caps (GstCvisFilter *filter, guint kind, GstPad *pad)
+static GstFlowReturn
+get_request_caps (
+    GstCvisFilter *filter, guint kind, GstPad *pad, GstCaps **caps)
 {
-  return kind == GST_MOTION_SIDE_VECTORS
-             ? gst_caps_from_string (GST_CVIS_MOTION_VECTORS_CAPS)
-             : picture_caps (GST_CUDA_MOTION_EST (filter));
+  *caps = kind == GST_MOTION_SIDE_VECTORS
+              ? gst_caps_from_string (GST_CVIS_MOTION_VECTORS_CAPS)
+              : picture_caps (GST_CUDA_MOTION_EST (filter));
+  return *caps != NULL ? GST_FLOW_OK : GST_FLOW_NOT_LINKED;
 }
 
 void

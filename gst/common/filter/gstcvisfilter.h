@@ -191,9 +191,9 @@ struct _GstCvisFilter {
  * @mark: called at a mark in the queue
  * @deadline: called when the deadline of the queue has passed
  * @src_event: takes the next event of the queue. Default:
- *   gst_cvis_filter_push_event()
- * @get_request_caps: the caps of the request pad of @kind; %NULL if they are not
- *   known
+ *   gst_cvis_filter_push_event(). Any flow other than OK ends the task
+ * @get_request_caps: the caps of the request pad of @kind. Returns: GST_FLOW_NOT_LINKED
+ *   if they are not known yet, GST_FLOW_NOT_NEGOTIATED after posting an error
  *
  * While no thread runs:
  * @drain: waits until the engine has no item, for FLUSH_STOP and before @stop. There
@@ -239,8 +239,9 @@ struct _GstCvisFilterClass {
   GstFlowReturn (*pass) (GstCvisFilter *filter, GstMiniObject *frame);
   GstFlowReturn (*mark) (GstCvisFilter *filter);
   GstFlowReturn (*deadline) (GstCvisFilter *filter);
-  void (*src_event) (GstCvisFilter *filter, GstEvent *event);
-  GstCaps *(*get_request_caps) (GstCvisFilter *filter, guint kind, GstPad *pad);
+  GstFlowReturn (*src_event) (GstCvisFilter *filter, GstEvent *event);
+  GstFlowReturn (*get_request_caps) (
+      GstCvisFilter *filter, guint kind, GstPad *pad, GstCaps **caps);
 
   void (*drain) (GstCvisFilter *filter);
   void (*flush) (GstCvisFilter *filter);
@@ -334,8 +335,10 @@ void gst_cvis_filter_renegotiate_request_pads (GstCvisFilter *filter);
 
 /* Pushes the events that the request pad of @kind needs before a buffer:
  * STREAM_START, CAPS, SEGMENT.
- * Returns: FALSE if no buffer can be pushed: there is no such pad, or no caps */
-gboolean gst_cvis_filter_start_request_pad (GstCvisFilter *filter, guint kind);
+ * Returns: GST_FLOW_NOT_LINKED if no buffer can be pushed: there is no such pad, or no
+ *   caps; GST_FLOW_NOT_NEGOTIATED after posting an error */
+GstFlowReturn gst_cvis_filter_start_request_pad (
+    GstCvisFilter *filter, guint kind);
 /* Takes @object, a buffer or a list: puts it into the pad's queue, waiting for
  * room there; the pad's own task pushes it. */
 void gst_cvis_filter_push_request (
@@ -350,7 +353,9 @@ GstFlowReturn gst_cvis_filter_pass (
  * are at EOS, the frames that follow are dropped. */
 GstFlowReturn gst_cvis_filter_get_flow (GstCvisFilter *filter);
 /* Takes @event and pushes it on the source pad, and on the request pads if it
- * concerns their streams too. */
-void gst_cvis_filter_push_event (GstCvisFilter *filter, GstEvent *event);
+ * concerns their streams too. Returns: GST_FLOW_ERROR after posting an error about the
+ * caps of a request pad */
+GstFlowReturn gst_cvis_filter_push_event (
+    GstCvisFilter *filter, GstEvent *event);
 
 G_END_DECLS

@@ -166,18 +166,19 @@ push_start (GstCvisFilter *filter, GstCvisRequestPad *pad)
   g_free (id);
 }
 
-/* Returns: FALSE if the caps are not known */
-static gboolean
+/* Returns: the flow of @get_request_caps */
+static GstFlowReturn
 push_caps (GstCvisFilter *filter, guint kind, GstCvisRequestPad *pad)
 {
-  GstCaps *caps = GST_CVIS_FILTER_GET_CLASS (filter)->get_request_caps (
-      filter, kind, GST_PAD (pad));
+  GstCaps *caps;
+  GstFlowReturn flow = GST_CVIS_FILTER_GET_CLASS (filter)->get_request_caps (
+      filter, kind, GST_PAD (pad), &caps);
 
-  if (caps == NULL)
-    return FALSE;
+  if (flow != GST_FLOW_OK)
+    return flow;
   gst_cvis_request_pad_push_event (pad, gst_event_new_caps (caps));
   gst_caps_unref (caps);
-  return TRUE;
+  return GST_FLOW_OK;
 }
 
 static gboolean
@@ -194,39 +195,46 @@ push_segment (GstCvisFilter *filter, GstCvisRequestPad *pad)
 
 /* Pushes the events that the pad needs before a buffer: it may have been requested
  * in the middle of the stream, or downstream of it may have changed.
- * Returns: FALSE if no buffer can be pushed: the source pad lacks the same events,
- * as it is shut down, or there are no caps */
-static gboolean
+ * Returns: GST_FLOW_NOT_LINKED if no buffer can be pushed: the source pad lacks the same
+ * events, as it is shut down, or there are no caps */
+static GstFlowReturn
 start_pad (GstCvisFilter *filter, guint kind, GstCvisRequestPad *pad)
 {
   guint lacks = gst_cvis_request_pad_take_lacks (pad);
+  GstFlowReturn flow = GST_FLOW_OK;
 
   if (gst_pad_check_reconfigure (GST_PAD (pad)))
     lacks |= GST_CVIS_LACKS_CAPS;
   if (lacks == 0)
-    return TRUE;
+    return flow;
   if (lacks & GST_CVIS_LACKS_START)
     push_start (filter, pad);
   lacks &= ~(guint) GST_CVIS_LACKS_START;
-  if ((lacks & GST_CVIS_LACKS_CAPS) && push_caps (filter, kind, pad))
+  /* after an error caps would be refused again, with another one */
+  if ((lacks & GST_CVIS_LACKS_CAPS)
+      && gst_cvis_queue_get_flow (filter->queue) == GST_FLOW_ERROR)
+    flow = GST_FLOW_ERROR;
+  else if (lacks & GST_CVIS_LACKS_CAPS)
+    flow = push_caps (filter, kind, pad);
+  if (flow == GST_FLOW_OK)
     lacks &= ~(guint) GST_CVIS_LACKS_CAPS;
   if ((lacks & GST_CVIS_LACKS_SEGMENT) && push_segment (filter, pad))
     lacks &= ~(guint) GST_CVIS_LACKS_SEGMENT;
   gst_cvis_request_pad_add_lacks (pad, lacks);
-  return lacks == 0;
+  return flow == GST_FLOW_OK && lacks != 0 ? GST_FLOW_NOT_LINKED : flow;
 }
 
-gboolean
+GstFlowReturn
 gst_cvis_filter_start_request_pad (GstCvisFilter *filter, guint kind)
 {
   GstCvisRequestPad *pad;
-  gboolean started;
+  GstFlowReturn flow;
 
   if (!ref_pad (filter, kind, &pad))
-    return FALSE;
-  started = start_pad (filter, kind, pad);
+    return GST_FLOW_NOT_LINKED;
+  flow = start_pad (filter, kind, pad);
   gst_object_unref (pad);
-  return started;
+  return flow;
 }
 
 /* --- pushing --------------------------------------------------------------------- */
@@ -242,7 +250,7 @@ gst_cvis_filter_push_request (
     gst_mini_object_unref (object);
     return;
   }
-  if (start_pad (filter, kind, pad))
+  if (start_pad (filter, kind, pad) == GST_FLOW_OK)
     gst_cvis_request_pad_push (pad, object);
   else
     gst_mini_object_unref (object);
@@ -293,17 +301,21 @@ gst_cvis_filter_get_flow (GstCvisFilter *filter)
 
 /* --- events ------------------------------------------------------------------------ */
 
-static void
+/* Returns: GST_FLOW_ERROR after an error about caps was posted */
+static GstFlowReturn
 push_on_request_pads (GstCvisFilter *filter, GstEvent *event)
 {
+  GstFlowReturn flow = GST_FLOW_OK;
   GstCvisRequestPad *pad;
 
   for (guint i = 0; i < count_kinds (filter); i++)
     if (ref_pad (filter, i, &pad)) {
-      start_pad (filter, i, pad);
+      if (start_pad (filter, i, pad) == GST_FLOW_NOT_NEGOTIATED)
+        flow = GST_FLOW_ERROR;
       gst_cvis_request_pad_push_event (pad, gst_event_ref (event));
       gst_object_unref (pad);
     }
+  return flow;
 }
 
 void
@@ -333,9 +345,11 @@ gst_cvis_filter_repeat_eos (GstCvisFilter *filter)
     push_on_request_pads (filter, filter->priv->eos);
 }
 
-void
+GstFlowReturn
 gst_cvis_filter_push_event (GstCvisFilter *filter, GstEvent *event)
 {
+  GstFlowReturn flow = GST_FLOW_OK;
+
   switch (GST_EVENT_TYPE (event)) {
     case GST_EVENT_STREAM_START:
       filter->priv->src_flow = GST_FLOW_OK;
@@ -353,16 +367,17 @@ gst_cvis_filter_push_event (GstCvisFilter *filter, GstEvent *event)
     case GST_EVENT_EOS:
       /* before any pad gets EOS: a pad that is linked too late asks for it */
       gst_cvis_filter_note_eos (filter, event);
-      push_on_request_pads (filter, event);
+      flow = push_on_request_pads (filter, event);
       break;
     case GST_EVENT_SEGMENT_DONE:
     case GST_EVENT_GAP:
-      push_on_request_pads (filter, event);
+      flow = push_on_request_pads (filter, event);
       break;
     default:
       break; /* concerns the source pad's stream alone */
   }
   gst_pad_push_event (filter->srcpad, event);
+  return flow;
 }
 
 void

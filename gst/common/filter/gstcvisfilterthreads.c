@@ -119,7 +119,7 @@ filter_loop (gpointer user_data)
       end_trace (filter, "waited for the engine and pushed", begin);
       break;
     case GST_CVIS_POP_EVENT:
-      klass->src_event (filter, GST_EVENT_CAST (object));
+      flow = klass->src_event (filter, GST_EVENT_CAST (object));
       break;
     case GST_CVIS_POP_FRAME:
       flow = klass->pass (filter, object);
