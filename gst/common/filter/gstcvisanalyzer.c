@@ -180,20 +180,19 @@ map_video (GstCvisAnalyzer *self, GstVideoFrame *frame, GstBuffer *buffer,
 }
 
 static gboolean
-compute_video (GstCvisAnalyzer *self, GstBuffer *buffer, GstStructure *result,
-    GError **error)
+compute_video (GstCvisAnalyzer *self, GstBuffer *buffer, CvisStage *stage,
+    GstStructure *result, GError **error)
 {
   GstVideoFrame frame, seen;
   gboolean ok;
 
-  if (!prepare_stage (self, buffer, error)
-      || !map_video (self, &frame, buffer, error))
+  if (!map_video (self, &frame, buffer, error))
     return FALSE;
   seen = frame;
-  ok = (self->priv->on_device || self->priv->stage == NULL
+  ok = (self->priv->on_device || stage == NULL
            || upload_frame (self, &seen, error))
        && GST_CVIS_ANALYZER_GET_CLASS (self)->compute (
-           self, &seen, self->priv->stage, result, error);
+           self, &seen, stage, result, error);
   gst_video_frame_unmap (&frame);
   return ok;
 }
@@ -233,13 +232,16 @@ gst_cvis_analyzer_result (
     GstCvisFilter *filter, gpointer data, GstCvisLeaving *leaving)
 {
   GstCvisAnalyzer *self = GST_CVIS_ANALYZER (filter);
-  const GstMetaInfo *meta = GST_CVIS_ANALYZER_GET_CLASS (self)->meta;
+  GstCvisAnalyzerClass *klass = GST_CVIS_ANALYZER_GET_CLASS (self);
   Item *item = data;
-  GstStructure *result = gst_custom_meta_get_structure (
-      gst_buffer_add_custom_meta (item->buffer, g_type_name (meta->type)));
+  GstStructure *result =
+      gst_custom_meta_get_structure (gst_buffer_add_custom_meta (
+          item->buffer, g_type_name (klass->meta->type)));
   GError *error = NULL;
 
-  if (!compute_video (self, item->buffer, result, &error)) {
+  if (!prepare_stage (self, item->buffer, &error)
+      || !klass->compute_buffer (
+          self, item->buffer, self->priv->stage, result, &error)) {
     gst_cvis_filter_post_frame_error (filter, error);
     return FALSE;
   }
@@ -287,8 +289,9 @@ gst_cvis_analyzer_class_install (
   klass->meta = gst_meta_get_info (name);
   if (klass->meta == NULL)
     klass->meta = gst_meta_register_custom (name, no_tags, NULL, NULL, NULL);
-  gst_cvis_filter_class_add_video_pads (
-      GST_CVIS_FILTER_CLASS (klass), kind, FALSE);
+  if (kind != NULL)
+    gst_cvis_filter_class_add_video_pads (
+        GST_CVIS_FILTER_CLASS (klass), kind, FALSE);
   g_free (name);
 }
 
@@ -298,6 +301,7 @@ gst_cvis_analyzer_class_init (GstCvisAnalyzerClass *klass)
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstCvisFilterClass *filter_class = GST_CVIS_FILTER_CLASS (klass);
 
+  klass->compute_buffer = compute_video;
   object_class->set_property = gst_cvis_analyzer_set_property;
   object_class->get_property = gst_cvis_analyzer_get_property;
   filter_class->words = (GstCvisWords){ .engine = "analysis",

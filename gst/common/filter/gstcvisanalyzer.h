@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* GstCvisAnalyzer: abstract base class of elements that compute one result for each frame
- * of video. A subclass gives the video that it takes and one function; all else is here
- * and in GstCvisFilter: both backends, frames in system and in CUDA memory, threads,
+ * of video (of surfaces: GstSurfaceAnalyzer, gst/surface). A subclass gives the video that
+ * it takes and one function; all else is here and in GstCvisFilter: both backends, frames in system and in CUDA memory, threads,
  * flushing, statistics. docs/tutorials/new-element.md makes one.
  *
  * Frames pass unchanged, with a custom meta of the name of the type and "Meta", such as
@@ -41,15 +41,19 @@ struct _GstCvisAnalyzer {
 
 /**
  * GstCvisAnalyzerClass:
- * @compute: (required): adds the fields of the result of @frame to @result. Its planes
+ * @compute: (required for video): adds the fields of the result of @frame to @result. Its planes
  *   are in system memory if @stage is %NULL, else on the device of @stage, where they are
  *   read until cvis_stage_end(). Of the source pad's task. Returns: FALSE with @error,
  *   which ends the stream
+ * @compute_buffer: the same for any medium. Default: maps video, uploads it if there is
+ *   a @stage, and calls @compute
  */
 struct _GstCvisAnalyzerClass {
   GstCvisFilterClass parent_class;
 
   gboolean (*compute) (GstCvisAnalyzer *analyzer, const GstVideoFrame *frame,
+      CvisStage *stage, GstStructure *result, GError **error);
+  gboolean (*compute_buffer) (GstCvisAnalyzer *analyzer, GstBuffer *buffer,
       CvisStage *stage, GstStructure *result, GError **error);
 
   /*< private >*/
@@ -60,7 +64,8 @@ struct _GstCvisAnalyzerClass {
 GType gst_cvis_analyzer_get_type (void);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (GstCvisAnalyzer, gst_object_unref)
 
-/* For class_init: the pads and the meta. @kind is static. */
+/* For class_init: the pads and the meta.
+ * @kind: (nullable): static; %NULL: the class has pads and set_caps() of its own */
 void gst_cvis_analyzer_class_install (
     GstCvisAnalyzerClass *klass, const GstCvisVideoKind *kind);
 

@@ -23,6 +23,12 @@
   ",width=" width ",height=" height ",framerate=50/1"
 #define GREY VIDEO ("GRAY8", "64", "48")
 #define LARGER_GREY VIDEO ("GRAY8", "96", "80")
+/* for elements that scripts/new-element writes */
+#define TENSORS(size)                                                          \
+  "surfacetestsrc ! capsfilter caps=other/tensors,dimensions=(string)" size    \
+  ":1:1,framerate=50/1"
+#define SURFACE TENSORS ("64:48")
+#define LARGER_SURFACE TENSORS ("96:80")
 
 /* An element with its settings, sources of two frame formats, and its
  * request pads, by either name. */
