@@ -15,8 +15,9 @@ struct _CvisJitImage {
   CvisJitSource source;
   gint compute_capability, driver_version;
 
-  gint state;     /* atomic: a CvisJitState */
-  gint abandoned; /* atomic: the owner is gone */
+  gint state;       /* atomic: a CvisJitState */
+  gint abandoned;   /* atomic: the owner is gone */
+  gboolean loading; /* under the lock: the thread may be loading NVRTC */
 
   /* result */
   gchar *key;
@@ -25,7 +26,8 @@ struct _CvisJitImage {
   gchar *description;
 };
 
-/* Protects @compiling; @changed signals changes of it and of states. */
+/* Protects @compiling and members of images; @changed signals changes of these and of
+ * states. */
 static GMutex lock;
 static GCond changed;
 static guint compiling;
@@ -106,11 +108,33 @@ compile_image (CvisJitImage *image, const gchar *compiler, const gchar *target)
   end_compiling ();
 }
 
+/* The name of the compiler. The first call in a process loads it, and the owner waits
+ * for that: see cvis_jit_image_free(). */
+static const gchar *
+load_compiler (CvisJitImage *image)
+{
+  const gchar *compiler = NULL;
+
+  g_mutex_lock (&lock);
+  image->loading = !g_atomic_int_get (&image->abandoned);
+  g_mutex_unlock (&lock);
+  if (image->loading)
+    compiler = cvis_nvrtc_name (&image->error);
+  else
+    g_set_error_literal (&image->error, CVIS_ERROR, CVIS_ERROR_CUDA,
+        "not compiled: not needed any more");
+  g_mutex_lock (&lock);
+  image->loading = FALSE;
+  g_cond_broadcast (&changed);
+  g_mutex_unlock (&lock);
+  return compiler;
+}
+
 static gpointer
 build_image (gpointer data)
 {
   CvisJitImage *image = data;
-  const gchar *compiler = cvis_nvrtc_name (&image->error);
+  const gchar *compiler = load_compiler (image);
   gchar target[32];
 
   if (compiler != NULL
@@ -212,6 +236,8 @@ cvis_jit_image_free (CvisJitImage *image)
   g_mutex_lock (&lock);
   g_atomic_int_set (&image->abandoned, 1);
   g_cond_broadcast (&changed);
+  while (image->loading)
+    g_cond_wait (&changed, &lock);
   g_mutex_unlock (&lock);
   release_image (image);
 }

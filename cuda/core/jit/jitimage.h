@@ -49,7 +49,8 @@ const gchar *cvis_jit_image_describe (CvisJitImage *image);
 void cvis_jit_image_reject (CvisJitImage *image);
 
 /* Does not wait for the thread, which stores its result in the cache and
- * then frees the rest. */
+ * then frees the rest; but if it is loading NVRTC, some 100 ms once in a process, it
+ * waits for that, as the process may exit now (cuda/core/jit/nvrtc.c). */
 void cvis_jit_image_free (CvisJitImage *image);
 
 G_END_DECLS

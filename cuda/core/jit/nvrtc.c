@@ -69,7 +69,8 @@ cancel_all (void)
 /* exit() calls handlers in reverse order of registration, and parts of the
  * compiler register their own when first used. So ours is registered after
  * the library has been loaded and used once, and again after each
- * compilation. An exit during this first use (about 100 ms) is not covered.
+ * compilation. An exit during this first use (about 100 ms) is not covered:
+ * cvis_jit_image_free() waits for its end.
  *
  * Does not return if the process exits: the end of the thread would run the
  * destructors of the library's variables too. */

@@ -437,6 +437,24 @@ remove_folder (const gchar *path)
   g_rmdir (path);
 }
 
+/* A pipeline may end, and its process, before NVRTC has been loaded and used once. */
+static void
+test_exit_at_once (void)
+{
+  if (g_test_subprocess ()) {
+    const CvisJitSource source = scale_source ();
+    CvisJitImage *image = cvis_jit_image_new (&source, ARCH, 1);
+
+    g_usleep (g_random_int_range (0, 150000));
+    cvis_jit_image_free (image);
+    exit (0);
+  }
+  for (guint i = 0; i < 20; i++) {
+    g_test_trap_subprocess (NULL, 0, G_TEST_SUBPROCESS_DEFAULT);
+    g_test_trap_assert_passed ();
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -467,6 +485,7 @@ main (int argc, char **argv)
   g_test_add_func ("/jit/processes", test_processes);
   g_test_add_func ("/jit/free-early", test_free_early);
   g_test_add_func ("/jit/exit", test_exit);
+  g_test_add_func ("/jit/exit-at-once", test_exit_at_once);
   result = g_test_run ();
   if (cache != NULL)
     remove_folder (cache);
