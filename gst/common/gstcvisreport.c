@@ -29,8 +29,10 @@ gst_cvis_post_error (GstElement *element, const gchar *what,
     remedy = remedies->memory;
   }
   gst_element_message_full (element, GST_MESSAGE_ERROR, domain, code,
-      g_strdup_printf ("Cannot %s: %s. %s", what, error->message, remedy), NULL,
-      __FILE__, GST_FUNCTION, __LINE__);
+      g_strdup_printf ("%s %s: %s. %s",
+          domain == GST_RESOURCE_ERROR ? "No memory to" : "Cannot", what,
+          error->message, remedy),
+      NULL, __FILE__, GST_FUNCTION, __LINE__);
   g_error_free (error);
 }
 

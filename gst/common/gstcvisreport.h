@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* What elements that compute report in the same way: errors of cuda/, and statistics. */
+/* Reports that elements which compute have in common: errors of cuda/, statistics. */
 #pragma once
 
 #include <gst/gst.h>
@@ -20,7 +20,7 @@ typedef struct {
   const gchar *format, *invalid, *memory, *failed;
 } GstCvisRemedies;
 
-/* Posts "Cannot @what: MESSAGE. REMEDY", as an error STREAM, LIBRARY or RESOURCE by the
+/* Posts "Cannot @what: MESSAGE. REMEDY" ("No memory to @what"), as an error STREAM, LIBRARY or RESOURCE by the
  * code of @error, which is taken.
  * @format_code: for CVIS_ERROR_FORMAT */
 void gst_cvis_post_error (GstElement *element, const gchar *what,
