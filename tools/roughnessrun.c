@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "cuda/core/device.h"
 #include "cuda/surface/file.h"
 #include "inputs.h"
 #include "length.h"
@@ -525,13 +526,15 @@ measure_batch (gpointer data, gpointer user_data)
 static guint
 count_workers (const CommonOptions *common)
 {
+  const gchar *backend = get_backend (common);
   const guint processors = g_get_num_processors ();
 
   if (common->threads > 0)
     return (guint) common->threads;
-  return g_str_equal (get_backend (common), "cpu")
-             ? processors
-             : MIN (processors, DEVICE_WORKERS);
+  if (g_str_equal (backend, "cpu")
+      || (g_str_equal (backend, "auto") && cvis_device_count (NULL) == 0))
+    return processors;
+  return MIN (processors, DEVICE_WORKERS);
 }
 
 void

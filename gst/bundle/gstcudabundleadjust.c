@@ -107,9 +107,9 @@ post_progress (
 static void
 post_adjust_error (GstCudaBundleAdjust *self, const gchar *what, GError *error)
 {
-  static const GstCvisRemedies remedies = { "Check the file.",
-    "Check the properties and the reconstruction.",
-    "Use a smaller reconstruction.",
+  static const GstCvisRemedies remedies = { GST_STREAM_ERROR_DECODE,
+    "Check the file.", "Check the properties and the reconstruction.",
+    "Use a smaller reconstruction.", GST_LIBRARY_ERROR_FAILED,
     "Use backend=cpu, or a smaller reconstruction." };
   const gboolean cancelled =
       g_error_matches (error, CVIS_ERROR, CVIS_ERROR_CANCELLED);
@@ -118,8 +118,7 @@ post_adjust_error (GstCudaBundleAdjust *self, const gchar *what, GError *error)
       cancelled ? GST_PROGRESS_TYPE_CANCELED : GST_PROGRESS_TYPE_ERROR, "%s",
       error->message);
   if (!cancelled && error->domain != G_FILE_ERROR) {
-    gst_cvis_post_error (
-        GST_ELEMENT (self), what, GST_STREAM_ERROR_DECODE, &remedies, error);
+    gst_cvis_post_error (GST_ELEMENT (self), what, &remedies, error);
     return;
   }
   if (!cancelled)

@@ -10,15 +10,15 @@
 
 void
 gst_cvis_post_error (GstElement *element, const gchar *what,
-    GstStreamError format_code, const GstCvisRemedies *remedies, GError *error)
+    const GstCvisRemedies *remedies, GError *error)
 {
   GQuark domain = GST_LIBRARY_ERROR;
-  gint code = GST_LIBRARY_ERROR_FAILED;
+  gint code = remedies->failed_code;
   const gchar *remedy = remedies->failed;
 
   if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_FORMAT)) {
     domain = GST_STREAM_ERROR;
-    code = format_code;
+    code = remedies->format_code;
     remedy = remedies->format;
   } else if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_INVALID)) {
     code = GST_LIBRARY_ERROR_SETTINGS;

@@ -11,20 +11,22 @@ G_BEGIN_DECLS
 
 /**
  * GstCvisRemedies: what to do about an error, as sentences
- * @format: the input is wrong
+ * @format: the input is wrong, an error STREAM of @format_code
  * @invalid: the settings do not suit it
  * @memory: there is not enough memory
- * @failed: the device or the engine failed
+ * @failed: the device or the engine failed, an error LIBRARY of @failed_code
  */
 typedef struct {
-  const gchar *format, *invalid, *memory, *failed;
+  GstStreamError format_code;
+  const gchar *format, *invalid, *memory;
+  GstLibraryError failed_code;
+  const gchar *failed;
 } GstCvisRemedies;
 
 /* Posts "Cannot @what: MESSAGE. REMEDY" ("No memory to @what"), as an error STREAM, LIBRARY or RESOURCE by the
- * code of @error, which is taken.
- * @format_code: for CVIS_ERROR_FORMAT */
+ * code of @error, which is taken. */
 void gst_cvis_post_error (GstElement *element, const gchar *what,
-    GstStreamError format_code, const GstCvisRemedies *remedies, GError *error);
+    const GstCvisRemedies *remedies, GError *error);
 
 /* Adds the property "stats", a structure, as @id, and the action signal "reset-stats".
  * @reset: takes the instance */

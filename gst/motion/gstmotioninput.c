@@ -103,8 +103,12 @@ gst_motion_input_begin (
     return flow;
   self->times[frame->serial % GST_MOTION_TIMES] =
       GST_BUFFER_PTS (frame->buffer);
-  if (!motion_engine_submit (self->engine, &frame->job, error))
+  if (!motion_engine_submit (self->engine, &frame->job, error)) {
+    /* only the memory of the frame can be invalid here */
+    if (g_error_matches (*error, CVIS_ERROR, CVIS_ERROR_INVALID))
+      (*error)->code = CVIS_ERROR_FORMAT;
     return GST_FLOW_ERROR;
+  }
   frame->item.busy = TRUE;
   self->serial++;
   self->skip = self->interval - 1;

@@ -215,7 +215,7 @@ push_skipped (GstCudaMotionEst *self, GstMiniObject *frame)
 static GstFlowReturn
 push_held_objects (GstCudaMotionEst *self)
 {
-  GstFlowReturn flow = gst_cvis_filter_get_flow (&self->filter);
+  GstFlowReturn flow = gst_cvis_filter_get_flow (&self->filter), pushed;
   GstMotionHeld *head;
 
   while ((head = gst_queue_array_peek_head_struct (self->held)) != NULL
@@ -223,9 +223,10 @@ push_held_objects (GstCudaMotionEst *self)
     GstMiniObject *object = head->object;
 
     gst_queue_array_pop_head_struct (self->held);
-    flow = GST_IS_EVENT (object) ? gst_cvis_filter_push_event (
-               &self->filter, GST_EVENT_CAST (object))
-                                 : push_skipped (self, object);
+    pushed = GST_IS_EVENT (object) ? gst_cvis_filter_push_event (
+                 &self->filter, GST_EVENT_CAST (object))
+                                   : push_skipped (self, object);
+    flow = flow == GST_FLOW_OK ? pushed : flow;
   }
   return flow;
 }

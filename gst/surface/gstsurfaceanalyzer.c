@@ -57,6 +57,31 @@ gst_surface_analyzer_propose_allocation (GstCvisFilter *filter, GstQuery *query)
   return TRUE;
 }
 
+/* Computes the result of the @size bytes at @data, in a copy if samples are not aligned
+ * or are needed on a device. */
+static gboolean
+compute_samples (GstSurfaceAnalyzer *self, GstSurfaceView *view,
+    gconstpointer data, gsize size, CvisStage *stage, GstStructure *result,
+    GError **error)
+{
+  const guint sample = view->info.type == GST_CVIS_SURFACE_TYPE_FLOAT64 ? 8 : 4;
+  gpointer aligned =
+      GPOINTER_TO_SIZE (data) % sample != 0 ? g_memdup2 (data, size) : NULL;
+  gpointer uploaded;
+  gboolean ok = TRUE;
+
+  view->data = aligned != NULL ? aligned : data;
+  if (stage != NULL) {
+    ok = cvis_stage_upload (stage, 1, &view->data, &size, &uploaded, error);
+    view->data = uploaded;
+  }
+  ok = ok
+       && GST_SURFACE_ANALYZER_GET_CLASS (self)->compute (
+           self, view, stage, result, error);
+  g_free (aligned);
+  return ok;
+}
+
 static gboolean
 compute_surface (GstCvisAnalyzer *analyzer, GstBuffer *buffer, CvisStage *stage,
     GstStructure *result, GError **error)
@@ -65,25 +90,21 @@ compute_surface (GstCvisAnalyzer *analyzer, GstBuffer *buffer, CvisStage *stage,
   const gsize size = gst_cvis_surface_info_get_size (&self->info);
   GstSurfaceView view = { .info = self->info,
     .meta = gst_cvis_buffer_get_surface_meta (buffer) };
-  gpointer copy;
   GstMapInfo map;
-  gboolean ok = TRUE;
+  gboolean ok;
 
-  if (gst_buffer_get_size (buffer) < size
-      || !gst_buffer_map (buffer, &map, GST_MAP_READ)) {
+  if (gst_buffer_get_size (buffer) < size) {
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_FORMAT,
         "its %" G_GSIZE_FORMAT " bytes are not a surface of %ux%u samples",
         gst_buffer_get_size (buffer), self->info.width, self->info.height);
     return FALSE;
   }
-  view.data = map.data;
-  if (stage != NULL) {
-    ok = cvis_stage_upload (stage, 1, &view.data, &size, &copy, error);
-    view.data = copy;
+  if (!gst_buffer_map (buffer, &map, GST_MAP_READ)) {
+    g_set_error_literal (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
+        "its buffer cannot be mapped for reading");
+    return FALSE;
   }
-  ok = ok
-       && GST_SURFACE_ANALYZER_GET_CLASS (self)->compute (
-           self, &view, stage, result, error);
+  ok = compute_samples (self, &view, map.data, size, stage, result, error);
   gst_buffer_unmap (buffer, &map);
   return ok;
 }

@@ -236,8 +236,9 @@ cvis_jit_image_free (CvisJitImage *image)
   g_mutex_lock (&lock);
   g_atomic_int_set (&image->abandoned, 1);
   g_cond_broadcast (&changed);
-  while (image->loading)
-    g_cond_wait (&changed, &lock);
+  while (image->loading && !cvis_nvrtc_is_exiting ())
+    g_cond_wait_until (&changed, &lock,
+        g_get_monotonic_time () + 50 * G_TIME_SPAN_MILLISECOND);
   g_mutex_unlock (&lock);
   release_image (image);
 }

@@ -54,6 +54,12 @@ is_exiting (void *data, void *reserved)
   return g_atomic_int_get (&exiting);
 }
 
+gboolean
+cvis_nvrtc_is_exiting (void)
+{
+  return g_atomic_int_get (&exiting);
+}
+
 static void
 cancel_all (void)
 {

@@ -65,4 +65,7 @@ gboolean cvis_nvrtc_target (
 GBytes *cvis_nvrtc_compile (
     const CvisJitSource *source, const gchar *target, GError **error);
 
+/* Whether exit() has been called: a thread that is inside NVRTC does not return then. */
+gboolean cvis_nvrtc_is_exiting (void);
+
 G_END_DECLS

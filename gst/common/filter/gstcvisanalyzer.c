@@ -242,6 +242,9 @@ gst_cvis_analyzer_result (
   if (!prepare_stage (self, item->buffer, &error)
       || !klass->compute_buffer (
           self, item->buffer, self->priv->stage, result, &error)) {
+    /* there are no settings that a frame may not suit */
+    if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_INVALID))
+      error->code = CVIS_ERROR_FORMAT;
     gst_cvis_filter_post_frame_error (filter, error);
     return FALSE;
   }

@@ -4,8 +4,8 @@
  */
 /* Private parts of GstCvisFilter, for its files:
  * gstcvisfilter.c         the class: properties, states, queries
- * gstcvisfilterthreads.c  upstream's thread, the source pad's task, activation
- * gstcvisfilterframes.c   a frame's way: items, results, errors
+ * gstcvisfilterthreads.c  the source pad's task, events, activation, flushing
+ * gstcvisfilterframes.c   a frame's way: from the sink pad to the source pad, errors
  * gstcvisfilterlate.c     frames that leave late
  * gstcvisfilterpads.c     the request pads */
 #pragma once
@@ -45,6 +45,8 @@ struct _GstCvisFilterPrivate {
 
   /* of the source pad's task */
   GstFlowReturn src_flow;
+  gboolean
+      request_refused; /* an error about caps of a request pad was posted */
 
   GstCvisLateness lateness;
 
@@ -68,6 +70,13 @@ void gst_cvis_filter_discard (GstCvisFilter *filter);
 
 /* --- gstcvisfilterframes.c ----------------------------------------------------- */
 
+/* The chain functions of the sink pad. */
+GstFlowReturn gst_cvis_filter_sink_chain (
+    GstPad *pad, GstObject *parent, GstBuffer *buffer);
+GstFlowReturn gst_cvis_filter_sink_chain_list (
+    GstPad *pad, GstObject *parent, GstBufferList *list);
+/* For the source pad's task: the next item of the queue. */
+GstFlowReturn gst_cvis_filter_complete (GstCvisFilter *filter, gpointer item);
 /* Gives all items back, while neither the task nor upstream's thread runs. */
 void gst_cvis_filter_release_all (GstCvisFilter *filter);
 

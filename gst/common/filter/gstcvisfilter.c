@@ -92,8 +92,10 @@ gst_cvis_filter_reset_stats (GstCvisFilter *filter)
 static gboolean
 filter_start (GstCvisFilter *filter)
 {
+  GstCvisFilterClass *klass = GST_CVIS_FILTER_GET_CLASS (filter);
+
   gst_cvis_filter_reset_stats (filter);
-  return GST_CVIS_FILTER_GET_CLASS (filter)->start (filter);
+  return klass->start == NULL || klass->start (filter);
 }
 
 static GstStateChangeReturn

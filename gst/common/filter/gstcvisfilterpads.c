@@ -211,11 +211,11 @@ start_pad (GstCvisFilter *filter, guint kind, GstCvisRequestPad *pad)
     push_start (filter, pad);
   lacks &= ~(guint) GST_CVIS_LACKS_START;
   /* after an error caps would be refused again, with another one */
-  if ((lacks & GST_CVIS_LACKS_CAPS)
-      && gst_cvis_queue_get_flow (filter->queue) == GST_FLOW_ERROR)
-    flow = GST_FLOW_ERROR;
-  else if (lacks & GST_CVIS_LACKS_CAPS)
-    flow = push_caps (filter, kind, pad);
+  if (lacks & GST_CVIS_LACKS_CAPS)
+    flow = filter->priv->request_refused ? GST_FLOW_ERROR
+                                         : push_caps (filter, kind, pad);
+  if (flow == GST_FLOW_NOT_NEGOTIATED)
+    filter->priv->request_refused = TRUE;
   if (flow == GST_FLOW_OK)
     lacks &= ~(guint) GST_CVIS_LACKS_CAPS;
   if ((lacks & GST_CVIS_LACKS_SEGMENT) && push_segment (filter, pad))
@@ -310,7 +310,9 @@ push_on_request_pads (GstCvisFilter *filter, GstEvent *event)
 
   for (guint i = 0; i < count_kinds (filter); i++)
     if (ref_pad (filter, i, &pad)) {
-      if (start_pad (filter, i, pad) == GST_FLOW_NOT_NEGOTIATED)
+      const GstFlowReturn started = start_pad (filter, i, pad);
+
+      if (started != GST_FLOW_OK && started != GST_FLOW_NOT_LINKED)
         flow = GST_FLOW_ERROR;
       gst_cvis_request_pad_push_event (pad, gst_event_ref (event));
       gst_object_unref (pad);

@@ -6,74 +6,9 @@
  * start, stop and flush them. The rules are in gstcvisfilter.h. */
 #include "gstcvisfilter-private.h"
 
-#include "gst/common/gstcvisnocaps.h"
-#include "cuda/core/histogram.h"
-
 #define GST_CAT_DEFAULT gst_cvis_filter_debug
 
-/* @object is a buffer or a list.
- * Returns: (transfer none) (nullable): %NULL for an empty list */
-static GstBuffer *
-get_first_buffer (GstMiniObject *object)
-{
-  GstBufferList *list;
-
-  if (!GST_IS_BUFFER_LIST (object))
-    return GST_BUFFER_CAST (object);
-  list = GST_BUFFER_LIST_CAST (object);
-  return gst_buffer_list_length (list) > 0 ? gst_buffer_list_get (list, 0)
-                                           : NULL;
-}
-
-/* 0 if nobody reads the times */
-static guint64
-begin_trace (void)
-{
-  return gst_debug_category_get_threshold (GST_CAT_DEFAULT) >= GST_LEVEL_TRACE
-             ? cvis_monotonic_ns ()
-             : 0;
-}
-
-static void
-end_trace (GstCvisFilter *filter, const gchar *what, guint64 begin)
-{
-  if (begin != 0)
-    GST_TRACE_OBJECT (filter, "%s: %.1f us", what,
-        (gdouble) (cvis_monotonic_ns () - begin) / 1000.0);
-}
-
 /* --- the source pad's task ----------------------------------------------------- */
-
-static GstFlowReturn
-push_object (GstCvisFilter *filter, GstMiniObject *object)
-{
-  GST_LOG_OBJECT (
-      filter, "pushing %" GST_PTR_FORMAT, get_first_buffer (object));
-  gst_cvis_filter_note_leaving (filter, object);
-  if (GST_IS_BUFFER_LIST (object))
-    return gst_pad_push_list (filter->srcpad, GST_BUFFER_LIST_CAST (object));
-  return gst_pad_push (filter->srcpad, GST_BUFFER_CAST (object));
-}
-
-void
-gst_cvis_filter_push (GstCvisFilter *filter, GstMiniObject *object)
-{
-  GstFlowReturn *flow = &filter->priv->src_flow;
-
-  if (object == NULL)
-    *flow = GST_FLOW_NOT_LINKED;
-  else if (gst_cvis_queue_has_ended (filter->queue))
-    gst_mini_object_unref (object);
-  else
-    *flow = push_object (filter, object);
-}
-
-GstFlowReturn
-gst_cvis_filter_pass (GstCvisFilter *filter, GstMiniObject *frame)
-{
-  gst_cvis_filter_push (filter, frame);
-  return gst_cvis_filter_get_flow (filter);
-}
 
 /* Whether upstream learns of @flow only from the result of its next push. */
 static gboolean
@@ -109,14 +44,10 @@ filter_loop (gpointer user_data)
   GstFlowReturn flow = GST_FLOW_OK;
   GstMiniObject *object;
   gpointer item;
-  guint64 begin;
 
   switch (gst_cvis_queue_pop (filter->queue, &item, &object)) {
     case GST_CVIS_POP_ITEM:
-      GST_LOG_OBJECT (filter, "completing %p", item);
-      begin = begin_trace ();
-      flow = klass->complete (filter, item);
-      end_trace (filter, "waited for the engine and pushed", begin);
+      flow = gst_cvis_filter_complete (filter, item);
       break;
     case GST_CVIS_POP_EVENT:
       flow = klass->src_event (filter, GST_EVENT_CAST (object));
@@ -237,6 +168,7 @@ gst_cvis_filter_discard (GstCvisFilter *filter)
   gst_cvis_latency_break (&filter->latency);
   gst_cvis_filter_note_eos (filter, NULL);
   filter->priv->src_flow = GST_FLOW_OK;
+  filter->priv->request_refused = FALSE;
 }
 
 static void
@@ -424,48 +356,6 @@ gst_cvis_filter_src_event (GstPad *pad, GstObject *parent, GstEvent *event)
   return gst_pad_event_default (pad, parent, event);
 }
 
-/* The error of caps that were refused has been posted. */
-static GstFlowReturn
-refuse_without_caps (GstCvisFilter *filter, GstMiniObject *object)
-{
-  if (!gst_pad_has_current_caps (filter->sinkpad))
-    gst_cvis_post_no_caps (GST_ELEMENT (filter), get_first_buffer (object));
-  return GST_FLOW_NOT_NEGOTIATED;
-}
-
-/* Takes @object. */
-static GstFlowReturn
-filter_chain (GstCvisFilter *filter, GstMiniObject *object)
-{
-  GstFlowReturn flow = gst_cvis_queue_get_flow (filter->queue);
-  guint64 begin;
-
-  GST_LOG_OBJECT (
-      filter, "submitting %" GST_PTR_FORMAT, get_first_buffer (object));
-  if (flow == GST_FLOW_OK && !filter->negotiated)
-    flow = refuse_without_caps (filter, object);
-  if (flow != GST_FLOW_OK) {
-    gst_mini_object_unref (object);
-    return flow;
-  }
-  begin = begin_trace ();
-  flow = GST_CVIS_FILTER_GET_CLASS (filter)->submit (filter, object);
-  end_trace (filter, "waited for a place and submitted", begin);
-  return flow;
-}
-
-static GstFlowReturn
-sink_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
-{
-  return filter_chain (GST_CVIS_FILTER (parent), GST_MINI_OBJECT_CAST (buffer));
-}
-
-static GstFlowReturn
-sink_chain_list (GstPad *pad, GstObject *parent, GstBufferList *list)
-{
-  return filter_chain (GST_CVIS_FILTER (parent), GST_MINI_OBJECT_CAST (list));
-}
-
 /* --- pads ------------------------------------------------------------------------- */
 
 /* Events go to the source pad; the request pads get theirs with it. */
@@ -487,9 +377,9 @@ gst_cvis_filter_setup_pads (GstCvisFilter *filter)
 {
   GstPad *sinkpad = filter->sinkpad, *srcpad = filter->srcpad;
 
-  gst_pad_set_chain_function (sinkpad, sink_chain);
+  gst_pad_set_chain_function (sinkpad, gst_cvis_filter_sink_chain);
   if (GST_CVIS_FILTER_GET_CLASS (filter)->takes_lists)
-    gst_pad_set_chain_list_function (sinkpad, sink_chain_list);
+    gst_pad_set_chain_list_function (sinkpad, gst_cvis_filter_sink_chain_list);
   gst_pad_set_event_full_function (sinkpad, sink_event);
   gst_pad_set_activatemode_function (sinkpad, sink_activate_mode);
   gst_pad_set_iterate_internal_links_function (sinkpad, sink_internal_links);

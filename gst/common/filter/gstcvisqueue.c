@@ -220,6 +220,8 @@ gst_cvis_queue_free_spare (GstCvisQueue *queue)
 
 /* --- in and out ------------------------------------------------------------ */
 
+/* An item, which the engine has, keeps its place although nothing is linked: when something
+ * is, the task goes on. */
 static GstFlowReturn
 push (GstCvisQueue *queue, gpointer item, GstMiniObject *object)
 {
@@ -228,7 +230,7 @@ push (GstCvisQueue *queue, gpointer item, GstMiniObject *object)
 
   g_mutex_lock (&queue->lock);
   flow = queue->flow;
-  if (flow == GST_FLOW_OK) {
+  if (flow == GST_FLOW_OK || (item != NULL && flow == GST_FLOW_NOT_LINKED)) {
     if (item != NULL)
       queue->deadline = -1;
     if (is_turning_point (object))

@@ -54,8 +54,9 @@ GstFlowReturn gst_cvis_queue_take (GstCvisQueue *queue, gpointer *item);
 /* Frees the spare items, before items of another size are given. */
 void gst_cvis_queue_free_spare (GstCvisQueue *queue);
 
-/* These fail when the flow is not OK; the caller then keeps the argument. Pushing
- * an item clears the deadline, which was set for that item. */
+/* These fail when the flow is not OK; the caller then keeps the argument, but not an item
+ * with GST_FLOW_NOT_LINKED, after which the queue may go on (gst_cvis_queue_relink()).
+ * Pushing an item clears the deadline, which was set for that item. */
 GstFlowReturn gst_cvis_queue_push_item (GstCvisQueue *queue, gpointer item);
 GstFlowReturn gst_cvis_queue_push_event (GstCvisQueue *queue, GstEvent *event);
 GstFlowReturn gst_cvis_queue_push_mark (GstCvisQueue *queue);

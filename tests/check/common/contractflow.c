@@ -837,6 +837,48 @@ GST_START_TEST (test_unlinked_at_the_end)
 }
 GST_END_TEST;
 
+/* What came while nothing was linked leaves at most once, and in order, when something is,
+ * before what comes then. */
+GST_START_TEST (test_linked_later)
+{
+  Frames frames = frames_new (__i__, 0, 12);
+  Rig rig = rig_new_with (__i__, NULL, 0);
+  GstPad *src = gst_element_get_static_pad (rig.element, "src");
+  GstClockTime last = 0;
+  GstBuffer *buffer;
+  guint late = 0;
+
+  rig_set_caps (&rig, &frames);
+  for (guint i = 0; i < 6; i++)
+    gst_harness_push (
+        rig.h, gst_buffer_copy (g_ptr_array_index (frames.buffers, i)));
+  g_usleep (20000);
+  gst_harness_push_event (
+      rig.h, gst_event_new_tag (gst_tag_list_new (GST_TAG_TITLE, "a", NULL)));
+  gst_harness_add_element_src_pad (rig.h, src);
+  for (guint i = 6; i < 12; i++)
+    fail_unless_equals_int (
+        gst_harness_push (
+            rig.h, gst_buffer_copy (g_ptr_array_index (frames.buffers, i))),
+        GST_FLOW_OK);
+  push_eos (&rig);
+  wait_for_event (rig.h, GST_EVENT_EOS);
+  while ((buffer = gst_harness_try_pull (rig.h)) != NULL) {
+    fail_unless (last == 0 || GST_BUFFER_PTS (buffer) > last);
+    last = GST_BUFFER_PTS (buffer);
+    for (guint i = 6; i < 12; i++)
+      late += last
+              == GST_BUFFER_PTS (
+                  (GstBuffer *) g_ptr_array_index (frames.buffers, i));
+    gst_buffer_unref (buffer);
+  }
+  fail_unless_equals_int (late, 6);
+  gst_object_unref (src);
+  rig_free (&rig);
+  frames_free (&frames);
+}
+GST_END_TEST;
+
 /* --- shutdown ------------------------------------------------------------------------------ */
 
 /* Events during a shutdown, source pad first, do not make upstream post an
@@ -1162,6 +1204,7 @@ contractflow_suite (void)
   tcase_add_loop_test (tc, test_only_a_request_pad, 0, padded);
   tcase_add_loop_test (tc, test_inactive_request_pad, 0, n);
   tcase_add_loop_test (tc, test_unlinked_at_the_end, 0, n);
+  tcase_add_loop_test (tc, test_linked_later, 0, n);
   tcase_add_loop_test (tc, test_event_amid_shutdown, 0, n);
   tcase_add_loop_test (tc, test_shutdown_amid_events, 0, n);
   tcase_add_loop_test (tc, test_shutdown_amid_flushes, 0, n);
