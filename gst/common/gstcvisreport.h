@@ -23,8 +23,8 @@ typedef struct {
   const gchar *failed;
 } GstCvisRemedies;
 
-/* Posts "Cannot @what: MESSAGE. REMEDY" ("No memory to @what"), as an error STREAM, LIBRARY or RESOURCE by the
- * code of @error, which is taken. */
+/* Posts "Cannot @what: MESSAGE. REMEDY", as an error STREAM, LIBRARY or RESOURCE by the
+ * code of @error, which is taken. Errors of memory begin with "No memory to @what". */
 void gst_cvis_post_error (GstElement *element, const gchar *what,
     const GstCvisRemedies *remedies, GError *error);
 

@@ -382,12 +382,8 @@ gst_cuda_denoise_class_init (GstCudaDenoiseClass *klass)
   GST_DEBUG_CATEGORY_INIT (
       gst_cuda_denoise_debug, "cudadenoise", 0, "denoising of video");
   object_class->finalize = gst_cuda_denoise_finalize;
-  filter_class->words = (GstCvisWords){ .engine = "lifting",
-    .verb = "denoise",
-    .one = "a frame",
-    .many = "frames",
-    .unit = "pixels",
-    .metas = "GstVideoMeta" };
+  filter_class->words.engine = "lifting";
+  filter_class->words.verb = "denoise";
   filter_class->free_item = (GDestroyNotify) gst_denoise_frame_free;
   filter_class->clear_item = gst_denoise_frame_clear;
   filter_class->cuda_memory = TRUE;

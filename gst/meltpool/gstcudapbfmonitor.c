@@ -639,12 +639,8 @@ gst_cuda_pbf_monitor_class_init (GstCudaPbfMonitorClass *klass)
   object_class->set_property = gst_cuda_pbf_monitor_set_property;
   object_class->finalize = gst_cuda_pbf_monitor_finalize;
   element_class->post_message = gst_cuda_pbf_monitor_post_message;
-  filter_class->words = (GstCvisWords){ .engine = "melt-pool",
-    .verb = "analyse",
-    .one = "a frame",
-    .many = "frames",
-    .unit = "pixels",
-    .metas = "GstVideoMeta" };
+  filter_class->words.engine = "melt-pool";
+  filter_class->words.verb = "analyse";
   filter_class->free_item = (GDestroyNotify) gst_pbf_batch_free;
   filter_class->clear_item = gst_pbf_batch_clear;
   filter_class->takes_lists = TRUE;

@@ -110,12 +110,8 @@ gst_cuda_motion_est_class_init (GstCudaMotionEstClass *klass)
   GST_DEBUG_CATEGORY_INIT (
       gst_cuda_motion_est_debug, "cudamotionest", 0, "motion estimation");
   object_class->finalize = gst_cuda_motion_est_finalize;
-  filter_class->words = (GstCvisWords){ .engine = "motion",
-    .verb = "search",
-    .one = "a frame",
-    .many = "frames",
-    .unit = "pixels",
-    .metas = "GstVideoMeta" };
+  filter_class->words.engine = "motion";
+  filter_class->words.verb = "search";
   filter_class->free_item = (GDestroyNotify) gst_motion_frame_free;
   filter_class->clear_item = gst_motion_frame_clear;
   filter_class->cuda_memory = TRUE;

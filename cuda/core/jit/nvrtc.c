@@ -48,16 +48,16 @@ static GCond ended;
 static guint running;
 static gint exiting;
 
-static int
-is_exiting (void *data, void *reserved)
-{
-  return g_atomic_int_get (&exiting);
-}
-
 gboolean
 cvis_nvrtc_is_exiting (void)
 {
   return g_atomic_int_get (&exiting);
+}
+
+static int
+is_exiting (void *data, void *reserved)
+{
+  return cvis_nvrtc_is_exiting ();
 }
 
 static void

@@ -307,12 +307,8 @@ gst_cvis_analyzer_class_init (GstCvisAnalyzerClass *klass)
   klass->compute_buffer = compute_video;
   object_class->set_property = gst_cvis_analyzer_set_property;
   object_class->get_property = gst_cvis_analyzer_get_property;
-  filter_class->words = (GstCvisWords){ .engine = "analysis",
-    .verb = "analyse",
-    .one = "a frame",
-    .many = "frames",
-    .unit = "pixels",
-    .metas = "GstVideoMeta" };
+  filter_class->words.engine = "analysis";
+  filter_class->words.verb = "analyse";
   filter_class->free_item = free_analyzer_item;
   filter_class->clear_item = clear_analyzer_item;
   filter_class->cuda_memory = TRUE;

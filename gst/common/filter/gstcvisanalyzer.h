@@ -4,8 +4,9 @@
  */
 /* GstCvisAnalyzer: abstract base class of elements that compute one result for each frame
  * of video (of surfaces: GstSurfaceAnalyzer, gst/surface). A subclass gives the video that
- * it takes and one function; all else is here and in GstCvisFilter: both backends, frames in system and in CUDA memory, threads,
- * flushing, statistics. docs/tutorials/new-element.md makes one.
+ * it takes and one function. All else is here and in GstCvisFilter: both backends, frames
+ * in system and in CUDA memory, threads, flushing, statistics.
+ * docs/tutorials/new-element.md makes one.
  *
  * Frames pass unchanged, with a custom meta of the name of the type and "Meta", such as
  * GstCudaLumaMeanMeta: gst_buffer_get_custom_meta() has the result. The element message

@@ -419,6 +419,10 @@ gst_cvis_filter_class_init (GstCvisFilterClass *klass)
   element_class->request_new_pad = gst_cvis_filter_request_new_pad;
   element_class->release_pad = gst_cvis_filter_release_pad;
   element_class->pad_removed = gst_cvis_filter_pad_removed;
+  klass->words.one = "a frame";
+  klass->words.many = "frames";
+  klass->words.unit = "pixels";
+  klass->words.metas = "GstVideoMeta";
   klass->submit = gst_cvis_filter_submit_frame;
   klass->pass = gst_cvis_filter_pass;
   klass->src_event = gst_cvis_filter_push_event;

@@ -4,11 +4,11 @@
  */
 /* GstCvisFilter: abstract base class of the elements that compute. It has one sink
  * pad, one source pad and any number of request source pads, and everything that
- * such elements have in common: threads, queue, states, flushing, draining,
- * events, queries, latency, and the properties "backend", "active-backend",
- * "cuda-device-id" and "stats", and the action signal "reset-stats". A subclass has
- * what is its own: from caps to an engine (set_caps(), prepare()), from a frame to a
- * job of the engine (begin()), from a job to the buffers that leave (result()).
+ * such elements have in common: threads, queue, states, flushing, draining, events,
+ * queries, latency, errors; the properties "backend", "active-backend", "cuda-device-id"
+ * and "stats"; the action signal "reset-stats". A subclass has what is its own: from caps
+ * to an engine (set_caps(), prepare()), from a frame to a job of the engine (begin()),
+ * from a job to the buffers that leave (result()).
  *
  * A frame in flight is an item: a struct of the subclass with everything needed
  * for it, whose first member is a GstCvisItem. The number of items is fixed: when all
@@ -103,12 +103,12 @@ typedef struct {
 } GstCvisLeaving;
 
 /**
- * GstCvisWords: how errors call the work of a class
+ * GstCvisWords: how errors call the work of a class; those with a default are for video
  * @engine: "motion": of the "motion engine"
  * @verb: "search"
- * @one, @many: "a frame", "frames"
- * @unit: of sizes: "pixels"
- * @metas: metas that describe the memory of a frame
+ * @one, @many: default "a frame", "frames"
+ * @unit: of sizes, default "pixels"
+ * @metas: metas that describe the memory of a frame, default "GstVideoMeta"
  */
 typedef struct {
   const gchar *engine, *verb, *one, *many, *unit, *metas;
@@ -152,7 +152,7 @@ struct _GstCvisFilter {
 
 /**
  * GstCvisFilterClass: a subclass sets at least those marked (required).
- * @words: (required): for errors
+ * @words: engine and verb are required
  * @free_item: (required): frees an item
  * @clear_item: (required): releases what an item holds of a frame
  * @own_caps: the subclass pushes the source pad's caps into the queue; else those
