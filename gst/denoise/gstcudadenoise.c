@@ -278,29 +278,25 @@ copy_meta (GstBuffer *from, GstMeta **meta, gpointer to)
   return TRUE;
 }
 
-static gboolean
-gst_cuda_denoise_result (
-    GstCvisFilter *filter, gpointer item, GstCvisLeaving *leaving)
-{
-  GstDenoiseFrame *frame = item;
-
-  leaving->source = g_steal_pointer (&frame->out);
-  gst_buffer_copy_into (leaving->source, frame->in,
-      GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS, 0, (gsize) -1);
-  gst_buffer_foreach_meta (frame->in, copy_meta, leaving->source);
-  g_mutex_lock (&filter->stats_lock);
-  GST_CUDA_DENOISE (filter)->threshold = frame->threshold;
-  g_mutex_unlock (&filter->stats_lock);
-  return TRUE;
-}
-
 static GstFlowReturn
 gst_cuda_denoise_complete (GstCvisFilter *filter, gpointer item)
 {
+  GstCudaDenoise *self = GST_CUDA_DENOISE (filter);
+  GstDenoiseFrame *frame = item;
+  GstCvisLeaving leaving = { NULL };
   GError *error = NULL;
 
-  gst_denoise_video_wait (GST_CUDA_DENOISE (filter)->video, item, &error);
-  return gst_cvis_filter_deliver (filter, item, error);
+  if (!gst_denoise_video_wait (self->video, frame, &error))
+    return gst_cvis_filter_fail (filter, frame, NULL, error);
+  gst_buffer_copy_into (frame->out, frame->in,
+      GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS, 0, (gsize) -1);
+  gst_buffer_foreach_meta (frame->in, copy_meta, frame->out);
+  leaving.source = g_steal_pointer (&frame->out);
+  g_mutex_lock (&filter->stats_lock);
+  self->threshold = frame->threshold;
+  g_mutex_unlock (&filter->stats_lock);
+  gst_denoise_frame_clear (frame);
+  return gst_cvis_filter_deliver (filter, frame, &leaving);
 }
 
 /* --- start and stop -------------------------------------------------------- */
@@ -393,7 +389,6 @@ gst_cuda_denoise_class_init (GstCudaDenoiseClass *klass)
   filter_class->prepare = gst_cuda_denoise_prepare;
   filter_class->begin = gst_cuda_denoise_begin;
   filter_class->complete = gst_cuda_denoise_complete;
-  filter_class->result = gst_cuda_denoise_result;
   filter_class->drain = gst_cuda_denoise_drain;
   filter_class->accept_caps = gst_cvis_filter_accept_video;
   filter_class->propose_allocation = gst_cuda_denoise_propose_allocation;

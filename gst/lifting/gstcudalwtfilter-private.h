@@ -11,7 +11,7 @@
  * gstlwtoutcaps.c     the caps that the pads give
  * gstlwtmissing.c     missing points of a transform's results
  * gstlwtoverflow.c    heights that are too large
- * gstlwtframe.c       a surface in flight
+ * gstlwtframe.c       a surface in flight, and the buffers made of it
  * gstlwtsurface.c     the input surfaces
  * gstlwtsettings.c    the properties of the computation
  * gstlwtstats.c       counters */
@@ -59,9 +59,10 @@ struct _GstCudaLwtFilter {
   GstLwtLayout layout; /* of the caps */
   GstCaps *caps;
   LwtWavelet *wavelet;
-  gchar *wavelet_text;   /* the text of wavelet */
-  GstLwtSurface surface; /* the engine was made for it */
-  LwtConfig config;      /* of the engine */
+  gchar *wavelet_text;            /* the text of wavelet */
+  GstLwtSurface surface;          /* the engine was made for it */
+  LwtConfig config;               /* of the engine */
+  GstCvisSurfaceMeta description; /* the filter, for the metas */
   LwtEngine *engine;
   GstLwtOut out; /* of the source pad */
   GstBufferPool
@@ -135,6 +136,19 @@ void gst_lwt_out_clear (GstLwtOut *out);
 /* Queues the caps of the source pad. */
 GstFlowReturn gst_lwt_push_caps (GstCudaLwtFilter *self);
 
+/* --- gstlwtframe.c ---------------------------------------------------------- */
+
+/* Takes the input surface out of @frame, whose job is done, and adds a
+ * GstCvisSurfaceMeta for each component with parameters, after the one that describes
+ * its samples. */
+GstBuffer *gst_lwt_frame_pass (
+    const GstCudaLwtFilter *self, GstLwtFrame *frame);
+/* The buffer for the pad of @out: for tensors a reference to the component's; a picture
+ * is of @pool, and frame->clipped becomes the number of its points that were clipped.
+ * Returns: (transfer full) (nullable): %NULL without memory */
+GstBuffer *gst_lwt_frame_make (const GstCudaLwtFilter *self, GstLwtFrame *frame,
+    const GstLwtOut *out, GstBufferPool *pool);
+
 /* --- gstlwtinput.c ---------------------------------------------------------- */
 
 /* See GstCvisFilterClass. */
@@ -146,8 +160,6 @@ GstFlowReturn gst_lwt_input_begin (
 
 /* See GstCvisFilterClass. */
 GstFlowReturn gst_lwt_output_complete (GstCvisFilter *filter, gpointer item);
-gboolean gst_lwt_output_result (
-    GstCvisFilter *filter, gpointer item, GstCvisLeaving *leaving);
 void gst_lwt_output_drain (GstCvisFilter *filter);
 
 G_END_DECLS

@@ -134,7 +134,6 @@ gst_cuda_lwt_filter_class_init (GstCudaLwtFilterClass *klass)
   filter_class->prepare = gst_lwt_input_prepare;
   filter_class->begin = gst_lwt_input_begin;
   filter_class->complete = gst_lwt_output_complete;
-  filter_class->result = gst_lwt_output_result;
   filter_class->get_request_caps = gst_lwt_side_get_caps;
   filter_class->drain = gst_lwt_output_drain;
   filter_class->get_caps = gst_lwt_get_caps;

@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-#include "gstlwtframe.h"
+#include "gstcudalwtfilter-private.h"
 
 #include <string.h>
 
@@ -50,224 +50,6 @@ gst_lwt_frame_clear (gpointer data)
   memset (&frame->job, 0, sizeof (frame->job));
 }
 
-/* --- input ------------------------------------------------------------------- */
-
-static gboolean reject_buffer (GError **error, const gchar *format, ...)
-    G_GNUC_PRINTF (2, 3);
-
-static gboolean
-reject_buffer (GError **error, const gchar *format, ...)
-{
-  va_list args;
-
-  va_start (args, format);
-  *error = g_error_new_valist (CVIS_ERROR, CVIS_ERROR_FORMAT, format, args);
-  va_end (args);
-  return FALSE;
-}
-
-gboolean
-gst_lwt_frame_check_size (
-    GstBuffer *buffer, const GstLwtLayout *layout, GError **error)
-{
-  const gsize size = gst_buffer_get_size (buffer);
-
-  /* the size for a GstVideoMeta is checked when the buffer is mapped */
-  if (size >= layout->size
-      || (layout->video && gst_buffer_get_video_meta (buffer) != NULL))
-    return TRUE;
-  return reject_buffer (error,
-      "%" G_GSIZE_FORMAT " bytes expected for %ux%u samples, "
-      "%" G_GSIZE_FORMAT " found",
-      layout->size, layout->width, layout->height, size);
-}
-
-static gboolean
-map_tensor (GstLwtFrame *frame, const GstLwtLayout *layout, GError **error)
-{
-  frame->mapped = gst_buffer_map (frame->buffer, &frame->map, GST_MAP_READ);
-  if (!frame->mapped)
-    return reject_buffer (error, "its buffer cannot be mapped for reading");
-  frame->job.data = frame->map.data;
-  frame->job.stride = layout->width * lwt_sample_get_size (layout->sample);
-  return TRUE;
-}
-
-/* Whether the size of the buffer's GstVideoMeta is at least that of the caps. */
-static gboolean
-check_video_meta (GstBuffer *buffer, const GstLwtLayout *layout, GError **error)
-{
-  const GstVideoMeta *meta = gst_buffer_get_video_meta (buffer);
-  const GstVideoCropMeta *crop = gst_buffer_get_video_crop_meta (buffer);
-  const GstVideoFormat format = GST_VIDEO_INFO_FORMAT (&layout->picture);
-  guint64 width = layout->width, height = layout->height;
-
-  if (meta == NULL)
-    return TRUE;
-  if (crop != NULL) {
-    width += crop->x;
-    height += crop->y;
-  }
-  if (meta->format == format && meta->width >= width && meta->height >= height)
-    return TRUE;
-  return reject_buffer (error,
-      "its GstVideoMeta has %s %ux%u, the caps have %s %ux%u",
-      gst_video_format_to_string (meta->format), meta->width, meta->height,
-      gst_video_format_to_string (format), layout->width, layout->height);
-}
-
-/* Whether all rows lie in the mapped memory. */
-static gboolean
-check_rows (GstLwtFrame *frame, const GstLwtLayout *layout, GError **error)
-{
-  const GstMapInfo *map = &frame->picture.map[0];
-  const LwtJob *job = &frame->job;
-  const gsize row = layout->width * lwt_sample_get_size (layout->sample);
-  const gsize offset = (gsize) ((const guint8 *) job->data - map->data);
-  const gsize need = offset + job->stride * (layout->height - 1) + row;
-
-  if (job->stride >= row && need <= map->size)
-    return TRUE;
-  return reject_buffer (error,
-      "%" G_GSIZE_FORMAT " bytes expected for %ux%u pixels (stride "
-      "%" G_GSIZE_FORMAT ", offset %" G_GSIZE_FORMAT "), %" G_GSIZE_FORMAT
-      " found",
-      need, layout->width, layout->height, job->stride, offset, map->size);
-}
-
-static gboolean
-map_picture (GstLwtFrame *frame, const GstLwtLayout *layout, GError **error)
-{
-  const GstVideoCropMeta *crop = gst_buffer_get_video_crop_meta (frame->buffer);
-  const guint8 *data;
-
-  if (!check_video_meta (frame->buffer, layout, error))
-    return FALSE;
-  frame->picture_mapped =
-      gst_video_frame_map (&frame->picture, &layout->picture, frame->buffer,
-          (GstMapFlags) (GST_MAP_READ | GST_VIDEO_FRAME_MAP_FLAG_NO_REF));
-  if (!frame->picture_mapped)
-    return reject_buffer (error, "its buffer cannot be mapped for reading");
-  if (GST_VIDEO_FRAME_PLANE_STRIDE (&frame->picture, 0) < 0)
-    return reject_buffer (error, "its rows are upside down");
-  data = GST_VIDEO_FRAME_PLANE_DATA (&frame->picture, 0);
-  frame->job.stride = (gsize) GST_VIDEO_FRAME_PLANE_STRIDE (&frame->picture, 0);
-  if (crop != NULL && gst_buffer_get_video_meta (frame->buffer) != NULL)
-    data += crop->y * frame->job.stride
-            + crop->x * lwt_sample_get_size (layout->sample);
-  frame->job.data = data;
-  return check_rows (frame, layout, error);
-}
-
-/* Makes the copy that the engine reads: floats with NaN where the mask has 0, or
- * samples whose alignment or stride the engine does not support. */
-static gboolean
-stage (GstLwtFrame *frame, const GstLwtLayout *layout, gboolean masked,
-    GError **error)
-{
-  LwtJob *job = &frame->job;
-  const LwtSample sample =
-      masked ? lwt_sample_with_mask (layout->sample) : layout->sample;
-  const gsize row = layout->width * lwt_sample_get_size (sample);
-  const gsize size = row * layout->height;
-  GstMapInfo map = { 0 };
-
-  if (frame->staging_size < size) {
-    g_free (frame->staging);
-    frame->staging_size = 0;
-    frame->staging = g_try_malloc (size);
-    if (frame->staging == NULL) {
-      g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
-          "no memory for a copy of %" G_GSIZE_FORMAT " bytes", size);
-      return FALSE;
-    }
-    frame->staging_size = size;
-  }
-  if (masked && frame->mask != NULL
-      && !gst_buffer_map (frame->mask, &map, GST_MAP_READ))
-    return reject_buffer (
-        error, "the mask of its GstCvisSurfaceMeta cannot be mapped");
-  lwt_samples_copy (job->data, job->stride, layout->sample, layout->width,
-      layout->height, masked, map.data, frame->staging);
-  if (map.data != NULL)
-    gst_buffer_unmap (frame->mask, &map);
-  job->data = frame->staging;
-  job->stride = row;
-  job->pinned = FALSE;
-  return TRUE;
-}
-
-/* Integers that are transformed unchanged keep the height of level 0. */
-static void
-note_meta (GstLwtFrame *frame, const GstCvisSurfaceMeta *meta,
-    const GstLwtLayout *layout, const GstLwtSettings *settings)
-{
-  const gboolean floats =
-      layout->sample == LWT_SAMPLE_F32 || layout->sample == LWT_SAMPLE_F64;
-
-  frame->offset = !floats && gst_lwt_settings_is_plain (settings)
-                      ? settings->z_offset
-                      : 0.0;
-  frame->missing = 0;
-  memset (frame->polynomial, 0, sizeof (frame->polynomial));
-  if (meta == NULL)
-    return;
-  frame->offset = meta->offset;
-  frame->missing = meta->missing;
-  memcpy (frame->polynomial, meta->polynomial, sizeof (frame->polynomial));
-  if (meta->mask != NULL)
-    frame->mask = gst_buffer_ref (meta->mask);
-}
-
-gboolean
-gst_lwt_frame_map (GstLwtFrame *frame, GstBuffer *buffer,
-    const GstLwtLayout *layout, const GstLwtSurface *surface,
-    const GstLwtSettings *settings, CvisContext *context, GError **error)
-{
-  LwtJob *job = &frame->job;
-  const gsize size = lwt_sample_get_size (layout->sample);
-  GstMemory *memory;
-
-  frame->buffer = buffer;
-  note_meta (
-      frame, gst_cvis_buffer_get_surface_meta (buffer), layout, settings);
-  if (!(layout->video ? map_picture (frame, layout, error)
-                      : map_tensor (frame, layout, error)))
-    return FALSE;
-  memory = layout->video ? frame->picture.map[0].memory : frame->map.memory;
-  job->pinned = gst_cvis_memory_is_pinned (memory, context);
-  if ((surface->masked || GPOINTER_TO_SIZE (job->data) % size != 0
-          || job->stride % size != 0)
-      && !stage (frame, layout, surface->masked, error))
-    return FALSE;
-  frame->item.staged = context != NULL && !job->pinned;
-  return TRUE;
-}
-
-/* --- buffers of components ------------------------------------------------------ */
-
-GstFlowReturn
-gst_lwt_frame_acquire (GstLwtFrame *frame, CvisSurfacePart part,
-    GstBufferPool *pool, guint width, LwtType type, CvisContext *context)
-{
-  GstMapInfo *map = &frame->part_maps[part];
-  GstFlowReturn flow =
-      gst_buffer_pool_acquire_buffer (pool, &frame->parts[part], NULL);
-
-  if (flow != GST_FLOW_OK)
-    return flow;
-  if (!gst_buffer_map (frame->parts[part], map, GST_MAP_WRITE)) {
-    gst_clear_buffer (&frame->parts[part]);
-    return GST_FLOW_ERROR;
-  }
-  frame->job.parts[part] = (LwtPlane){
-    .data = map->data,
-    .stride = width * lwt_type_get_size (type),
-    .pinned = gst_cvis_memory_is_pinned (map->memory, context),
-  };
-  return GST_FLOW_OK;
-}
-
 /* --- output ----------------------------------------------------------------------- */
 
 /* Whether samples are heights of the whole surface, and not deviations from it */
@@ -279,17 +61,18 @@ has_full_height (CvisSurfacePart part)
 }
 
 static LwtGrey
-grey_for (const GstLwtFrame *frame, const GstLwtOut *out,
-    const GstLwtSettings *settings, const GstLwtSurface *surface,
-    const LwtConfig *config)
+grey_for (const GstCudaLwtFilter *self, const GstLwtFrame *frame,
+    const GstLwtOut *out)
 {
+  const GstLwtSurface *surface = &self->surface;
+  const GstLwtSettings *settings = &self->wanted;
   const gboolean from_grey =
       surface->sample == LWT_SAMPLE_U8 || surface->sample == LWT_SAMPLE_U16;
   const gboolean deep =
       GST_VIDEO_INFO_FORMAT (&out->picture) == GST_VIDEO_FORMAT_GRAY16_LE;
   LwtGrey grey = { .bits = deep ? 16 : 8, .scale = 1.0 };
 
-  if (config->type == LWT_TYPE_I32)
+  if (self->config.type == LWT_TYPE_I32)
     return grey;
   grey.scale = from_grey ? surface->z_scale : settings->z_scale;
   if (has_full_height (out->part))
@@ -301,27 +84,16 @@ grey_for (const GstLwtFrame *frame, const GstLwtOut *out,
   return grey;
 }
 
+/* Copies what the filter is from @from. */
 static void
-describe_filter (GstCvisSurfaceMeta *meta, const GstLwtSettings *settings,
-    const GstLwtSurface *surface, const LwtConfig *config)
+copy_description (GstCvisSurfaceMeta *to, const GstCvisSurfaceMeta *from)
 {
-  const gchar *wavelet = gst_lwt_surface_get_wavelet (surface, settings);
-  const gdouble spacing[2] = { surface->dx, surface->dy };
-
-  if (config->operation == LWT_OPERATION_INVERSE)
-    return;
-  g_strlcpy (meta->wavelet,
-      strlen (wavelet) < sizeof (meta->wavelet) ? wavelet : GST_LWT_UNNAMED,
-      sizeof (meta->wavelet));
-  g_strlcpy (meta->boundary, gst_lwt_boundary_name (config->boundary),
-      sizeof (meta->boundary));
-  for (guint axis = 0; axis < 2; axis++) {
-    meta->levels[axis] = config->levels[axis];
-    if (config->operation != LWT_OPERATION_FILTER)
-      continue;
-    gst_lwt_get_cutoffs (config, axis, spacing[axis], &meta->lambda_s[axis],
-        &meta->lambda_c[axis], &meta->lambda_f[axis]);
-  }
+  memcpy (to->wavelet, from->wavelet, sizeof (to->wavelet));
+  memcpy (to->boundary, from->boundary, sizeof (to->boundary));
+  memcpy (to->levels, from->levels, sizeof (to->levels));
+  memcpy (to->lambda_s, from->lambda_s, sizeof (to->lambda_s));
+  memcpy (to->lambda_c, from->lambda_c, sizeof (to->lambda_c));
+  memcpy (to->lambda_f, from->lambda_f, sizeof (to->lambda_f));
 }
 
 gboolean
@@ -335,10 +107,11 @@ gst_lwt_frame_has_parameters (
 }
 
 static void
-fill_meta (GstLwtFrame *frame, GstCvisSurfaceMeta *meta, CvisSurfacePart part,
-    const GstLwtSettings *settings, const GstLwtSurface *surface,
-    const LwtConfig *config)
+fill_meta (const GstCudaLwtFilter *self, GstLwtFrame *frame,
+    GstCvisSurfaceMeta *meta, CvisSurfacePart part)
 {
+  const GstLwtSurface *surface = &self->surface;
+  const LwtConfig *config = &self->config;
   const LwtJob *job = &frame->job;
   const gboolean inverse = config->operation == LWT_OPERATION_INVERSE;
 
@@ -362,7 +135,7 @@ fill_meta (GstLwtFrame *frame, GstCvisSurfaceMeta *meta, CvisSurfacePart part,
       && (config->type == LWT_TYPE_I32
           || (part == CVIS_SURFACE_PART_BANDS && job->missing > 0)))
     meta->mask = gst_buffer_ref (frame->mask);
-  describe_filter (meta, settings, surface, config);
+  copy_description (meta, &self->description);
   meta->has_parameters = gst_lwt_frame_has_parameters (frame, config, part);
   if (meta->has_parameters)
     meta->parameters = job->parameters[part];
@@ -370,10 +143,11 @@ fill_meta (GstLwtFrame *frame, GstCvisSurfaceMeta *meta, CvisSurfacePart part,
 
 /* Describes the input samples of a buffer without GstCvisSurfaceMeta. */
 static void
-describe_samples (GstCvisSurfaceMeta *meta, const GstLwtSettings *settings,
-    const GstLwtSurface *surface)
+describe_samples (GstCvisSurfaceMeta *meta, const GstCudaLwtFilter *self)
 {
-  meta->part = settings->operation == LWT_OPERATION_INVERSE
+  const GstLwtSurface *surface = &self->surface;
+
+  meta->part = self->wanted.operation == LWT_OPERATION_INVERSE
                    ? CVIS_SURFACE_PART_BANDS
                    : CVIS_SURFACE_PART_MEASURED;
   meta->dx = surface->dx;
@@ -385,20 +159,19 @@ describe_samples (GstCvisSurfaceMeta *meta, const GstLwtSettings *settings,
 }
 
 GstBuffer *
-gst_lwt_frame_pass (GstLwtFrame *frame, const GstLwtSettings *settings,
-    const GstLwtSurface *surface, const LwtConfig *config)
+gst_lwt_frame_pass (const GstCudaLwtFilter *self, GstLwtFrame *frame)
 {
   GstBuffer *buffer =
       gst_buffer_make_writable (g_steal_pointer (&frame->buffer));
 
   GST_BUFFER_FLAG_UNSET (buffer, GST_BUFFER_FLAG_MARKER);
   if (gst_cvis_buffer_get_surface_meta (buffer) == NULL)
-    describe_samples (
-        gst_cvis_buffer_add_surface_meta (buffer), settings, surface);
+    describe_samples (gst_cvis_buffer_add_surface_meta (buffer), self);
   for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++)
-    if (gst_lwt_frame_has_parameters (frame, config, (CvisSurfacePart) i))
-      fill_meta (frame, gst_cvis_buffer_add_surface_meta (buffer),
-          (CvisSurfacePart) i, settings, surface, config);
+    if (gst_lwt_frame_has_parameters (
+            frame, &self->config, (CvisSurfacePart) i))
+      fill_meta (self, frame, gst_cvis_buffer_add_surface_meta (buffer),
+          (CvisSurfacePart) i);
   return buffer;
 }
 
@@ -465,11 +238,11 @@ paint (const GstMapInfo *from, GstBuffer *to, const GstLwtOut *out,
 }
 
 static GstBuffer *
-make_picture (GstLwtFrame *frame, const GstLwtOut *out, GstBufferPool *pool,
-    const GstLwtSettings *settings, const GstLwtSurface *surface,
-    const LwtConfig *config)
+make_picture (const GstCudaLwtFilter *self, GstLwtFrame *frame,
+    const GstLwtOut *out, GstBufferPool *pool)
 {
-  const LwtGrey grey = grey_for (frame, out, settings, surface, config);
+  const LwtConfig *config = &self->config;
+  const LwtGrey grey = grey_for (self, frame, out);
   GstBuffer *buffer;
   GstCvisSurfaceMeta *meta;
   GstMapInfo from;
@@ -479,7 +252,7 @@ make_picture (GstLwtFrame *frame, const GstLwtOut *out, GstBufferPool *pool,
     return NULL;
   copy_metadata (buffer, frame, TRUE);
   meta = gst_cvis_buffer_add_surface_meta (buffer);
-  fill_meta (frame, meta, out->part, settings, surface, config);
+  fill_meta (self, frame, meta, out->part);
   if (config->type != LWT_TYPE_I32) {
     meta->z_scale = grey.scale;
     meta->offset = has_full_height (out->part)
@@ -497,19 +270,17 @@ make_picture (GstLwtFrame *frame, const GstLwtOut *out, GstBufferPool *pool,
 }
 
 GstBuffer *
-gst_lwt_frame_make (GstLwtFrame *frame, const GstLwtOut *out,
-    GstBufferPool *pool, const GstLwtSettings *settings,
-    const GstLwtSurface *surface, const LwtConfig *config)
+gst_lwt_frame_make (const GstCudaLwtFilter *self, GstLwtFrame *frame,
+    const GstLwtOut *out, GstBufferPool *pool)
 {
   GstBuffer *part = frame->parts[out->part];
 
   if (out->video)
-    return make_picture (frame, out, pool, settings, surface, config);
+    return make_picture (self, frame, out, pool);
   /* two pads may give the same component */
   if (gst_cvis_buffer_get_surface_meta (part) == NULL) {
     copy_metadata (part, frame, FALSE);
-    fill_meta (frame, gst_cvis_buffer_add_surface_meta (part), out->part,
-        settings, surface, config);
+    fill_meta (self, frame, gst_cvis_buffer_add_surface_meta (part), out->part);
   }
   return gst_buffer_ref (part);
 }

@@ -2,7 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* A surface in flight in the lifting engine, with its components. */
+/* A surface in flight in the lifting engine, with its components, and the buffers that are
+ * made of it. */
 #pragma once
 
 #include "gst/common/filter/gstcvisfilter.h"
@@ -62,50 +63,11 @@ void gst_lwt_frame_free (GstLwtFrame *frame);
 /* Releases everything that @frame holds, except the staging. */
 void gst_lwt_frame_clear (gpointer frame);
 
-/* Returns: FALSE with CVIS_ERROR_FORMAT if @buffer is too small for @layout, so
- * that no engine needs to be made for it */
-gboolean gst_lwt_frame_check_size (
-    GstBuffer *buffer, const GstLwtLayout *layout, GError **error);
-
-/* Takes @buffer, maps it by @layout and sets the job's input.
- * @context: (nullable): the context to compute in
- * Returns: FALSE with CVIS_ERROR_FORMAT if @buffer does not fit @layout, or
- *   CVIS_ERROR_MEMORY; @buffer is taken nevertheless */
-gboolean gst_lwt_frame_map (GstLwtFrame *frame, GstBuffer *buffer,
-    const GstLwtLayout *layout, const GstLwtSurface *surface,
-    const GstLwtSettings *settings, CvisContext *context, GError **error);
 /* Unmaps the input, once the components are complete. */
 void gst_lwt_frame_unmap (GstLwtFrame *frame);
-
-/* Acquires a buffer for @part from @pool, rows of @width samples of @type. */
-GstFlowReturn gst_lwt_frame_acquire (GstLwtFrame *frame, CvisSurfacePart part,
-    GstBufferPool *pool, guint width, LwtType type, CvisContext *context);
 
 /* Whether the engine of @config computed parameters of @part. */
 gboolean gst_lwt_frame_has_parameters (
     const GstLwtFrame *frame, const LwtConfig *config, CvisSurfacePart part);
-
-/* Takes the input surface out of @frame, and adds a GstCvisSurfaceMeta for each
- * component with parameters, after the one that describes its samples. */
-GstBuffer *gst_lwt_frame_pass (GstLwtFrame *frame,
-    const GstLwtSettings *settings, const GstLwtSurface *surface,
-    const LwtConfig *config);
-
-/**
- * gst_lwt_frame_make:
- * @frame: a frame whose job is done
- * @out: the output of the pad
- * @pool: (nullable): pool for pictures
- * @settings: scale for grey pictures of tensors
- * @surface, @config: input and configuration of the engine
- *
- * For pictures frame->clipped becomes the number of points that were clipped.
- *
- * Returns: (transfer full) (nullable): the buffer for the pad: for tensors a
- *   reference to the component's; %NULL without memory
- */
-GstBuffer *gst_lwt_frame_make (GstLwtFrame *frame, const GstLwtOut *out,
-    GstBufferPool *pool, const GstLwtSettings *settings,
-    const GstLwtSurface *surface, const LwtConfig *config);
 
 G_END_DECLS

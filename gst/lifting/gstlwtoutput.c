@@ -159,8 +159,7 @@ make (GstCudaLwtFilter *self, GstLwtFrame *frame, guint index, GstLwtOut *out)
   GstBuffer *buffer = NULL;
 
   if (!out->video || pool != NULL)
-    buffer = gst_lwt_frame_make (
-        frame, out, pool, &self->wanted, &self->surface, &self->config);
+    buffer = gst_lwt_frame_make (self, frame, out, pool);
   if (buffer == NULL)
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
         ("No memory for a picture of the %s. Use smaller surfaces.",
@@ -259,12 +258,11 @@ make_request (
   return *buffer != NULL;
 }
 
-gboolean
-gst_lwt_output_result (
-    GstCvisFilter *filter, gpointer item, GstCvisLeaving *leaving)
+/* Returns: FALSE after posting an error */
+static gboolean
+take_result (
+    GstCudaLwtFilter *self, GstLwtFrame *frame, GstCvisLeaving *leaving)
 {
-  GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (filter);
-  GstLwtFrame *frame = item;
   gboolean outside;
 
   gst_lwt_frame_unmap (frame);
@@ -276,8 +274,7 @@ gst_lwt_output_result (
   if (!self->passes && frame->parts[self->part] == NULL)
     return TRUE;
   leaving->source = self->passes
-                        ? gst_lwt_frame_pass (
-                            frame, &self->wanted, &self->surface, &self->config)
+                        ? gst_lwt_frame_pass (self, frame)
                         : make (self, frame, GST_LWT_SIDES, &self->out);
   if (leaving->source == NULL)
     return FALSE;
@@ -292,15 +289,19 @@ gst_lwt_output_complete (GstCvisFilter *filter, gpointer item)
 {
   GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (filter);
   GstLwtFrame *frame = item;
+  GstCvisLeaving leaving = { NULL };
   GError *error = NULL;
   LwtJob *job;
 
-  if (lwt_engine_wait (self->engine, &job, &error)) {
-    remark_on_overflow (self, frame);
-    remark_on_missing (self, frame);
-    gst_lwt_frame_carry_missing (frame, &self->config, &error);
-  }
-  return gst_cvis_filter_deliver (filter, frame, error);
+  if (!lwt_engine_wait (self->engine, &job, &error))
+    return gst_cvis_filter_fail (filter, frame, NULL, error);
+  remark_on_overflow (self, frame);
+  remark_on_missing (self, frame);
+  if (!gst_lwt_frame_carry_missing (frame, &self->config, &error)
+      || !take_result (self, frame, &leaving))
+    return gst_cvis_filter_fail (filter, frame, &leaving, error);
+  gst_lwt_frame_clear (frame);
+  return gst_cvis_filter_deliver (filter, frame, &leaving);
 }
 
 void

@@ -6,6 +6,8 @@
  * pools for its results. */
 #include "gstcudalwtfilter-private.h"
 
+#include <string.h>
+
 #include "gst/common/gstcvispool.h"
 #include "cuda/lifting/plan.h"
 
@@ -90,8 +92,9 @@ get_available (GstCudaLwtFilter *self, const GstLwtSurface *surface)
  * runs, others get no buffers, and a warning with @why, once each. Before, they
  * are returned too, for the caller to post an error. */
 static guint
-get_linked_sides (GstCudaLwtFilter *self, LwtParts available, const gchar *why)
+get_linked_sides (GstCudaLwtFilter *self, LwtParts available)
 {
+  const LwtOperation operation = self->wanted.operation;
   guint sides = 0;
 
   for (guint i = 0; i < GST_LWT_SIDES; i++) {
@@ -104,9 +107,11 @@ get_linked_sides (GstCudaLwtFilter *self, LwtParts available, const gchar *why)
       sides |= 1u << i;
     if (ignored && (self->ignored & (1u << i)) == 0)
       GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS,
-          ("Pad %s gets no buffers: %s. Release the pad, or change the "
-           "properties in the state READY.",
-              GST_PAD_NAME (pad), why),
+          ("Pad %s gets no buffers: operation=%s%s does not have this "
+           "component. Release the pad, or change the properties in the state "
+           "READY.",
+              GST_PAD_NAME (pad), gst_lwt_operation_name (operation),
+              operation == LWT_OPERATION_FILTER ? " with noise-levels=0" : ""),
           ("requested while the stream runs"));
     self->ignored &= ~(1u << i);
     self->ignored |= (guint) ignored << i;
@@ -123,13 +128,8 @@ gst_lwt_get_wanted (GstCudaLwtFilter *self, const GstLwtSurface *surface)
   const LwtParts available = get_available (self, surface);
   GstLwtWanted wanted = { 0 };
   gboolean all, limited;
-  gchar *why = g_strdup_printf ("operation=%s%s does not have this component",
-      gst_lwt_operation_name (self->wanted.operation),
-      self->wanted.operation == LWT_OPERATION_FILTER ? " with noise-levels=0"
-                                                     : "");
 
-  wanted.sides = get_linked_sides (self, available, why);
-  g_free (why);
+  wanted.sides = get_linked_sides (self, available);
   for (guint i = 0; i < GST_LWT_SIDES; i++)
     if (wanted.sides & (1u << i))
       wanted.parts |= 1u << gst_lwt_side_part (i);
@@ -475,6 +475,32 @@ choose (GstCudaLwtFilter *self, const GstLwtSurface *surface, LwtConfig *config)
   return ok;
 }
 
+/* Sets what the metas of all components say about the filter. */
+static void
+describe_filter (GstCudaLwtFilter *self)
+{
+  const LwtConfig *config = &self->config;
+  const gchar *wavelet =
+      gst_lwt_surface_get_wavelet (&self->surface, &self->wanted);
+  const gdouble spacing[2] = { self->surface.dx, self->surface.dy };
+  GstCvisSurfaceMeta *meta = &self->description;
+
+  memset (meta, 0, sizeof (*meta));
+  if (config->operation == LWT_OPERATION_INVERSE)
+    return;
+  g_strlcpy (meta->wavelet,
+      strlen (wavelet) < sizeof (meta->wavelet) ? wavelet : GST_LWT_UNNAMED,
+      sizeof (meta->wavelet));
+  g_strlcpy (meta->boundary, gst_lwt_boundary_name (config->boundary),
+      sizeof (meta->boundary));
+  for (guint axis = 0; axis < 2; axis++) {
+    meta->levels[axis] = config->levels[axis];
+    if (config->operation == LWT_OPERATION_FILTER)
+      gst_lwt_get_cutoffs (config, axis, spacing[axis], &meta->lambda_s[axis],
+          &meta->lambda_c[axis], &meta->lambda_f[axis]);
+  }
+}
+
 gboolean
 gst_lwt_setup (GstCudaLwtFilter *self, const GstLwtSurface *surface,
     const GstLwtWanted *wanted)
@@ -503,6 +529,7 @@ gst_lwt_setup (GstCudaLwtFilter *self, const GstLwtSurface *surface,
     return FALSE;
   self->surface = *surface;
   self->config = config;
+  describe_filter (self);
   self->started = TRUE;
   gst_cvis_latency_set_frames (&self->filter.latency, config.depth_in_flight);
   for (guint i = 0; i < config.depth_in_flight; i++)

@@ -78,24 +78,6 @@ typedef struct {
 GstPbfBatch *gst_pbf_batch_new (guint capacity, CvisContext *context);
 void gst_pbf_batch_free (GstPbfBatch *batch);
 
-/* Appends the pixels of @buffer, which has to stay valid until
- * gst_pbf_batch_unmap(). @layout is that of the caps, which @grey reads, and @meta
- * the buffer's own, if it has one. The infos and the meta of the frame are left to the caller.
- * Returns: FALSE with CVIS_ERROR_FORMAT if the buffer is too small, or
- * CVIS_ERROR_MEMORY if it cannot be mapped. */
-gboolean gst_pbf_batch_add (GstPbfBatch *batch, GstBuffer *buffer,
-    const GstVideoInfo *layout, const GstPbfGrey *grey,
-    const GstVideoMeta *meta, GError **error);
-
-/* Adds an empty result meta to @buffer. */
-GstCvisPbfMeta *gst_pbf_batch_add_meta (GstBuffer *buffer);
-
-/* Acquires a buffer for the results from @records_pool, and one for 8-bit pictures
- * from @grey_pool, which is %NULL for frames of 8 bits. With a context the pools
- * have pinned memory. */
-GstFlowReturn gst_pbf_batch_acquire (
-    GstPbfBatch *batch, GstBufferPool *records_pool, GstBufferPool *grey_pool);
-
 /* Unmaps the frames, once their results are complete. Their number stays valid until
  * gst_pbf_batch_clear(). */
 void gst_pbf_batch_unmap (GstPbfBatch *batch);

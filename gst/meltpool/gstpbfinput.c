@@ -6,6 +6,7 @@
  * into a batch, which is submitted when it is full or due. */
 #include "gstpbfmonitor-private.h"
 
+#include "gst/common/gstcvispool.h"
 #include "gst/cudavision/cudavision.h"
 
 #define GST_CAT_DEFAULT gst_cuda_pbf_monitor_debug
@@ -146,6 +147,43 @@ fill_info (GstCudaPbfMonitor *self, GstPbfBatch *batch, guint i,
   self->gap_frames = 0;
 }
 
+static GstFlowReturn
+acquire_mapped (GstBufferPool *pool, GstBuffer **buffer, GstMapInfo *map)
+{
+  GstFlowReturn flow = gst_buffer_pool_acquire_buffer (pool, buffer, NULL);
+
+  if (flow == GST_FLOW_OK
+      && !gst_buffer_map (*buffer, map, GST_MAP_READWRITE)) {
+    gst_clear_buffer (buffer);
+    flow = GST_FLOW_ERROR;
+  }
+  return flow;
+}
+
+/* Acquires a buffer for the results, and one for 8-bit pictures if frames have more than
+ * 8 bits; in pinned memory if there is a context. */
+static GstFlowReturn
+acquire_results (GstCudaPbfMonitor *self, GstPbfBatch *batch)
+{
+  GstFlowReturn flow =
+      acquire_mapped (self->records_pool, &batch->records, &batch->records_map);
+
+  if (flow != GST_FLOW_OK)
+    return flow;
+  batch->batch.results = (CvisPbfResult *) batch->records_map.data;
+  batch->batch.results_pinned =
+      gst_cvis_memory_is_pinned (batch->records_map.memory, batch->context);
+  if (self->grey_pool == NULL)
+    return GST_FLOW_OK;
+  flow = acquire_mapped (self->grey_pool, &batch->grey, &batch->grey_map);
+  if (flow != GST_FLOW_OK)
+    gst_pbf_batch_clear (batch);
+  else if (batch->context != NULL)
+    batch->batch.pinned =
+        gst_cvis_memory_is_pinned (batch->grey_map.memory, batch->context);
+  return flow;
+}
+
 /* Waits for a spare batch to fill, without the fill lock, as the source pad's task may
  * need it. Only this thread takes batches, and the task leaves an empty one. */
 static GstFlowReturn
@@ -156,7 +194,7 @@ begin_batch (GstCudaPbfMonitor *self)
 
   if (flow != GST_FLOW_OK)
     return flow;
-  flow = gst_pbf_batch_acquire (batch, self->records_pool, self->grey_pool);
+  flow = acquire_results (self, batch);
   if (flow != GST_FLOW_OK) {
     gst_cvis_filter_release (&self->filter, batch);
     return flow;
@@ -167,6 +205,98 @@ begin_batch (GstCudaPbfMonitor *self)
   return GST_FLOW_OK;
 }
 
+/* Finds the bytes of @buffer and maps them if that is necessary. */
+static gboolean
+map_bytes (GstPbfBatch *batch, GstBuffer *buffer, const guint8 **bytes,
+    gsize *size, GError **error)
+{
+  GstMapInfo *map = &batch->maps[batch->mapped];
+  GstMemory *memory = gst_buffer_n_memory (buffer) == 1
+                          ? gst_buffer_peek_memory (buffer, 0)
+                          : NULL;
+
+  *bytes = memory != NULL ? gst_cvis_memory_peek (memory) : NULL;
+  if (*bytes != NULL) {
+    *size = memory->size;
+  } else if (gst_buffer_map (buffer, map, GST_MAP_READ)) {
+    batch->mapped++;
+    memory = map->memory;
+    *bytes = map->data;
+    *size = map->size;
+  } else {
+    g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
+        "a buffer of %" G_GSIZE_FORMAT " bytes cannot be mapped for reading",
+        gst_buffer_get_size (buffer));
+    return FALSE;
+  }
+  if (batch->context != NULL && batch->grey == NULL
+      && !gst_cvis_memory_is_pinned (memory, batch->context))
+    batch->batch.pinned = FALSE;
+  return TRUE;
+}
+
+/* Appends the pixels of @buffer, which stays valid until gst_pbf_batch_unmap(). @meta:
+ * (nullable): the buffer's own layout. Returns: FALSE with CVIS_ERROR_FORMAT if the buffer
+ * is too small, or CVIS_ERROR_MEMORY if it cannot be mapped */
+static gboolean
+add_pixels (GstCudaPbfMonitor *self, GstPbfBatch *batch, GstBuffer *buffer,
+    const GstVideoMeta *meta, GError **error)
+{
+  const GstVideoInfo *layout = &self->layout;
+  const GstPbfGrey *grey = &self->grey;
+  guint width = GST_VIDEO_INFO_WIDTH (layout);
+  guint height = GST_VIDEO_INFO_HEIGHT (layout);
+  gint stride =
+      meta != NULL ? meta->stride[0] : GST_VIDEO_INFO_PLANE_STRIDE (layout, 0);
+  gsize offset =
+      meta != NULL ? meta->offset[0] : GST_VIDEO_INFO_PLANE_OFFSET (layout, 0);
+  gsize row = gst_pbf_grey_row_bytes (grey, width);
+  const guint8 *bytes;
+  guint8 *picture;
+  gsize need, size;
+
+  if (stride < (gint) row) {
+    g_set_error (error, CVIS_ERROR, CVIS_ERROR_FORMAT,
+        "the stride is %d bytes, less than the %" G_GSIZE_FORMAT
+        " bytes of a row",
+        stride, row);
+    return FALSE;
+  }
+  if (!map_bytes (batch, buffer, &bytes, &size, error))
+    return FALSE;
+  need = offset + (gsize) stride * (height - 1) + row;
+  if (size < need) {
+    g_set_error (error, CVIS_ERROR, CVIS_ERROR_FORMAT,
+        "%" G_GSIZE_FORMAT " bytes expected for %ux%u pixels (stride %d, "
+        "offset %" G_GSIZE_FORMAT "), %" G_GSIZE_FORMAT " found",
+        need, width, height, stride, offset, size);
+    return FALSE;
+  }
+  if (grey->wide) {
+    picture = batch->grey_map.data + (gsize) batch->batch.n * width * height;
+    pbf_grey_to_8 (grey->layout, grey->shift, bytes + offset, (gsize) stride,
+        width, height, picture);
+    batch->frames[batch->batch.n] = picture;
+    batch->strides[batch->batch.n] = width;
+  } else {
+    batch->frames[batch->batch.n] = bytes + offset;
+    batch->strides[batch->batch.n] = stride;
+  }
+  batch->buffers[batch->batch.n] = buffer;
+  batch->batch.n++;
+  return TRUE;
+}
+
+GstCvisPbfMeta *
+gst_pbf_input_add_meta (GstBuffer *buffer)
+{
+  GstCvisPbfMeta *meta = (GstCvisPbfMeta *) gst_buffer_add_meta (
+      buffer, GST_CVIS_PBF_META_INFO, NULL);
+
+  meta->scale_x = meta->scale_y = 1.0;
+  return meta;
+}
+
 /* Call with the fill lock held; @buffer is writable. */
 static GstFlowReturn
 add_frame (GstCudaPbfMonitor *self, GstBuffer *buffer, GError **error)
@@ -175,14 +305,13 @@ add_frame (GstCudaPbfMonitor *self, GstBuffer *buffer, GError **error)
   Metas metas = find_metas (buffer);
   guint i = batch->batch.n;
 
-  if (!gst_pbf_batch_add (
-          batch, buffer, &self->layout, &self->grey, metas.video, error))
+  if (!add_pixels (self, batch, buffer, metas.video, error))
     return GST_FLOW_ERROR;
   fill_info (self, batch, i, buffer, &metas);
   /* the meta is added in this thread, which has less work: the other one computes
    * if the backend is the CPU */
   batch->metas[i] =
-      self->filter.context == NULL ? gst_pbf_batch_add_meta (buffer) : NULL;
+      self->filter.context == NULL ? gst_pbf_input_add_meta (buffer) : NULL;
   return GST_FLOW_OK;
 }
 

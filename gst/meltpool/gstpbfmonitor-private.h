@@ -88,6 +88,8 @@ GstFlowReturn gst_pbf_input_flush_due (GstCvisFilter *filter);
 GstFlowReturn gst_pbf_input_flush_partial (GstCvisFilter *filter);
 /* Notes a GAP event. */
 void gst_pbf_input_note_gap (GstCudaPbfMonitor *self, GstEvent *event);
+/* Adds an empty result meta to @buffer. */
+GstCvisPbfMeta *gst_pbf_input_add_meta (GstBuffer *buffer);
 
 /* --- gstpbfoutput.c -------------------------------------------------------- */
 

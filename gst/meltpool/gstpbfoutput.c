@@ -134,7 +134,7 @@ finish_frame (GstPbfItem *item, const GstPbfBatch *batch, guint i,
     g_array_append_val (item->dropped, item->done);
   } else {
     if (meta == NULL)
-      meta = gst_pbf_batch_add_meta (batch->buffers[i]);
+      meta = gst_pbf_input_add_meta (batch->buffers[i]);
     meta->result = result;
     meta->records = records;
     meta->latency = latency;
@@ -211,6 +211,7 @@ static GstFlowReturn
 push_finished (GstCudaPbfMonitor *self)
 {
   GstFlowReturn flow = GST_FLOW_OK;
+  gboolean pushed = FALSE;
   GstPbfItem *head;
 
   while (flow == GST_FLOW_OK
@@ -220,12 +221,13 @@ push_finished (GstCudaPbfMonitor *self)
 
     gst_queue_array_pop_head_struct (self->pending);
     if (drop_frames (&item)) {
-      gst_cvis_filter_push (&self->filter, g_steal_pointer (&item.object));
-      flow = gst_cvis_filter_get_flow (&self->filter);
+      flow =
+          gst_cvis_filter_push (&self->filter, g_steal_pointer (&item.object));
+      pushed = TRUE;
     }
     gst_pbf_item_clear (&item);
   }
-  return flow == GST_FLOW_OK ? gst_cvis_filter_get_flow (&self->filter) : flow;
+  return pushed ? flow : gst_cvis_filter_get_flow (&self->filter);
 }
 
 /* --- reports --------------------------------------------------------------- */
@@ -437,11 +439,8 @@ gst_pbf_output_complete (GstCvisFilter *filter, gpointer item)
   GstFlowReturn flow;
   guint kept;
 
-  if (!ok) {
-    gst_cvis_filter_release (filter, batch);
-    gst_cvis_filter_post_failure (filter, error);
-    return GST_FLOW_ERROR;
-  }
+  if (!ok)
+    return gst_cvis_filter_fail (filter, batch, NULL, error);
   now = cvis_monotonic_ns ();
   note_processing (self, now - begin);
 
@@ -457,12 +456,13 @@ gst_pbf_output_complete (GstCvisFilter *filter, gpointer item)
   records = finish_records (batch, kept);
   gst_pbf_batch_unmap (batch);
   hand_out (self, batch, kept, records, first, now);
-  gst_cvis_filter_release (filter, batch);
 
   warn_of_edge (self);
   warn_of_doubts (self, FALSE);
   warn_of_stall (self);
   post_recent (self);
+  gst_pbf_batch_clear (batch);
+  gst_cvis_filter_give_back (filter, batch);
   push_records (self, records);
   now = cvis_monotonic_ns ();
   flow = push_finished (self);

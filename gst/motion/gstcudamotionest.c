@@ -119,12 +119,10 @@ gst_cuda_motion_est_class_init (GstCudaMotionEstClass *klass)
   filter_class->stop = gst_cuda_motion_est_stop;
   filter_class->set_caps = gst_motion_negotiate;
   filter_class->sink_event = gst_motion_input_event;
-  filter_class->submit = gst_motion_input_submit;
   filter_class->prepare = gst_motion_input_prepare;
   filter_class->begin = gst_motion_input_begin;
   filter_class->finish = gst_motion_input_finish;
   filter_class->complete = gst_motion_output_complete;
-  filter_class->result = gst_motion_output_result;
   filter_class->pass = gst_motion_output_pass;
   filter_class->mark = gst_motion_output_mark;
   filter_class->src_event = gst_motion_output_event;

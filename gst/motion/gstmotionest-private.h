@@ -101,8 +101,6 @@ GstBufferPool *gst_motion_get_picture_pool (
 /* --- gstmotioninput.c ------------------------------------------------------ */
 
 /* See GstCvisFilterClass. */
-GstFlowReturn gst_motion_input_submit (
-    GstCvisFilter *filter, GstMiniObject *object);
 GstFlowReturn gst_motion_input_prepare (
     GstCvisFilter *filter, GstBuffer *buffer);
 GstFlowReturn gst_motion_input_begin (
@@ -114,8 +112,6 @@ GstFlowReturn gst_motion_input_finish (GstCvisFilter *filter);
 
 /* See GstCvisFilterClass. */
 GstFlowReturn gst_motion_output_complete (GstCvisFilter *filter, gpointer item);
-gboolean gst_motion_output_result (
-    GstCvisFilter *filter, gpointer item, GstCvisLeaving *leaving);
 GstFlowReturn gst_motion_output_pass (
     GstCvisFilter *filter, GstMiniObject *frame);
 GstFlowReturn gst_motion_output_mark (GstCvisFilter *filter);

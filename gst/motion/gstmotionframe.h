@@ -55,40 +55,14 @@ void gst_motion_frame_free (GstMotionFrame *frame);
 /* Releases everything that @frame holds. */
 void gst_motion_frame_clear (gpointer frame);
 
-/* Takes @buffer, maps its luma by @info and sets the job's input.
- * @context: (nullable): the context to compute in
- * @on_device: @buffer is memory:CUDAMemory
- * Returns: FALSE with CVIS_ERROR_FORMAT if @buffer does not fit @info; it is taken
- * nevertheless */
-gboolean gst_motion_frame_map (GstMotionFrame *frame, GstBuffer *buffer,
-    const GstVideoInfo *info, CvisContext *context, gboolean on_device,
-    GError **error);
-
-/* Acquires a buffer for the results from @pool. */
-GstFlowReturn gst_motion_frame_acquire_packet (GstMotionFrame *frame,
-    GstBufferPool *pool, const MotionConfig *config, CvisContext *context);
-/* Acquires a buffer for @picture from @pool.
- * @plane, @stride: (out): address and row size for the engine */
-GstFlowReturn gst_motion_picture_acquire (GstMotionPicture *picture,
-    GstBufferPool *pool, const GstVideoInfo *info, guint8 **plane,
-    gsize *stride);
-
 /* Unmaps the luma, once the results are complete. */
 void gst_motion_frame_unmap (GstMotionFrame *frame);
 
-/* Fills in the packet's header.
- * Returns: the header, to which flags can be added */
-CvisMotionPacket *gst_motion_frame_fill_packet (
-    GstMotionFrame *frame, const MotionConfig *config);
-/* The header of a field in the packet. */
-CvisMotionPacketField *gst_motion_frame_get_field (
-    GstMotionFrame *frame, const MotionConfig *config, guint index);
-/* Returns: (transfer full): the packet, with its size and timestamps set */
-GstBuffer *gst_motion_frame_steal_packet (
-    GstMotionFrame *frame, const MotionConfig *config);
-/* Returns: (transfer full) (nullable): the prediction or the residual, with
- * timestamps */
-GstBuffer *gst_motion_frame_steal_picture (
-    GstMotionFrame *frame, GstMotionPicture *picture);
-
+/* The header of a field in the packet: its vectors follow it. */
+static inline CvisMotionPacketField *
+gst_motion_frame_get_field (const GstMotionFrame *frame, guint index)
+{
+  return (CvisMotionPacketField *) (gpointer) frame->job.fields[index].vectors
+         - 1;
+}
 G_END_DECLS

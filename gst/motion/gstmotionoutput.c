@@ -11,6 +11,82 @@
 
 #define GST_CAT_DEFAULT gst_cuda_motion_est_debug
 
+/* --- buffers of results ---------------------------------------------------- */
+
+/* Fills in the packet's header. Returns: it; flags can be added */
+static CvisMotionPacket *
+fill_packet (GstMotionFrame *frame, const MotionConfig *config)
+{
+  CvisMotionPacket *packet = (CvisMotionPacket *) frame->packet_map.data;
+  const MotionJob *job = &frame->job;
+  guint columns = motion_config_get_columns (config);
+  guint rows = motion_config_get_rows (config);
+
+  *packet = (CvisMotionPacket){
+    .magic = { 'M', 'O', 'T', 'V' },
+    .version = CVIS_MOTION_PACKET_VERSION,
+    .size = gst_cvis_motion_packet_get_size (columns, rows, job->n_fields),
+    .frame = frame->item.number,
+    .pts = GST_BUFFER_PTS (frame->buffer),
+    .width = config->width,
+    .height = config->height,
+    .depth = config->depth,
+    .block_size = config->block_size,
+    .columns = columns,
+    .rows = rows,
+    .flags = job->flags,
+    .n_fields = job->n_fields,
+  };
+  for (guint i = 0; i < job->n_fields; i++)
+    *gst_motion_frame_get_field (frame, i) = (CvisMotionPacketField){
+      .distance = job->fields[i].distance,
+      .reference_time = G_MININT64,
+      .summary = job->fields[i].summary,
+    };
+  return packet;
+}
+
+/* Copies the timestamps of the frame, and its number as offset. */
+static void
+copy_times (GstBuffer *to, const GstMotionFrame *frame)
+{
+  GST_BUFFER_PTS (to) = GST_BUFFER_PTS (frame->buffer);
+  GST_BUFFER_DTS (to) = GST_CLOCK_TIME_NONE;
+  GST_BUFFER_DURATION (to) = GST_BUFFER_DURATION (frame->buffer);
+  GST_BUFFER_OFFSET (to) = frame->item.number;
+  GST_BUFFER_OFFSET_END (to) = frame->item.number + 1;
+  if (GST_BUFFER_IS_DISCONT (frame->buffer))
+    GST_BUFFER_FLAG_SET (to, GST_BUFFER_FLAG_DISCONT);
+}
+
+/* Returns: (transfer full): the packet, with its size and timestamps set */
+static GstBuffer *
+steal_packet (GstMotionFrame *frame, const MotionConfig *config)
+{
+  GstBuffer *packet = g_steal_pointer (&frame->packet);
+  gsize size =
+      gst_cvis_motion_packet_get_size (motion_config_get_columns (config),
+          motion_config_get_rows (config), frame->job.n_fields);
+
+  gst_buffer_unmap (packet, &frame->packet_map);
+  gst_buffer_set_size (packet, (gssize) size);
+  copy_times (packet, frame);
+  return packet;
+}
+
+/* Returns: (transfer full) (nullable): the prediction or the residual, with timestamps */
+static GstBuffer *
+steal_picture (GstMotionFrame *frame, GstMotionPicture *picture)
+{
+  GstBuffer *buffer = g_steal_pointer (&picture->buffer);
+
+  if (buffer == NULL)
+    return NULL;
+  gst_buffer_unmap (buffer, &picture->map);
+  copy_times (buffer, frame);
+  return buffer;
+}
+
 /* --- results --------------------------------------------------------------- */
 
 /* Sets how much later, or earlier, each field's reference is shown. */
@@ -20,8 +96,7 @@ set_reference_times (GstCudaMotionEst *self, GstMotionFrame *frame)
   GstClockTime pts = GST_BUFFER_PTS (frame->buffer);
 
   for (guint i = 0; i < frame->job.n_fields; i++) {
-    CvisMotionPacketField *field =
-        gst_motion_frame_get_field (frame, &self->config, i);
+    CvisMotionPacketField *field = gst_motion_frame_get_field (frame, i);
     guint64 serial = frame->serial + (guint64) (gint64) field->distance;
     GstClockTime reference = self->times[serial % GST_MOTION_TIMES];
 
@@ -159,14 +234,12 @@ post_recent (GstCudaMotionEst *self, guint64 interval)
         GST_ELEMENT (self), gst_message_new_element (GST_OBJECT (self), s));
 }
 
-gboolean
-gst_motion_output_result (
-    GstCvisFilter *filter, gpointer item, GstCvisLeaving *leaving)
+/* Takes the results out of @frame, which is complete. */
+static void
+take_results (
+    GstCudaMotionEst *self, GstMotionFrame *frame, GstCvisLeaving *leaving)
 {
-  GstCudaMotionEst *self = GST_CUDA_MOTION_EST (filter);
-  GstMotionFrame *frame = item;
-  CvisMotionPacket *packet =
-      gst_motion_frame_fill_packet (frame, &self->config);
+  CvisMotionPacket *packet = fill_packet (frame, &self->config);
   GstMotionSettings settings;
   gboolean key_unit = FALSE;
 
@@ -175,31 +248,40 @@ gst_motion_output_result (
   GST_OBJECT_UNLOCK (self);
   gst_motion_frame_unmap (frame);
   set_reference_times (self, frame);
+  add_rois (self, frame, &settings);
   if (is_scene_cut (self, &frame->job, settings.scene_threshold)) {
     packet->flags |= CVIS_MOTION_FRAME_SCENE_CUT;
     key_unit = settings.force_key_units;
     post_scene_cut (self, frame, key_unit);
   }
-  g_mutex_lock (&filter->stats_lock);
+  g_mutex_lock (&self->filter.stats_lock);
   gst_motion_stats_add (&self->stats, &self->config, frame, packet, key_unit,
       cvis_monotonic_ns ());
-  g_mutex_unlock (&filter->stats_lock);
+  g_mutex_unlock (&self->filter.stats_lock);
   post_recent (self, settings.message_interval);
 
-  add_rois (self, frame, &settings);
+  leaving->requests[GST_MOTION_SIDE_PREDICTION] =
+      steal_picture (frame, &frame->prediction);
+  leaving->requests[GST_MOTION_SIDE_RESIDUAL] =
+      steal_picture (frame, &frame->residual);
   leaving->requests[GST_MOTION_SIDE_VECTORS] =
-      gst_motion_frame_steal_packet (frame, &self->config);
+      steal_packet (frame, &self->config);
+  leaving->source = g_steal_pointer (&frame->buffer);
+  if (key_unit && !gst_cvis_queue_has_ended (self->filter.queue))
+    push_key_unit (self, GST_BUFFER_PTS (leaving->source));
   if (self->config.sampling == 1) /* else it describes another picture */
     gst_cvis_buffer_add_motion_vector_metas (
-        frame->buffer, leaving->requests[GST_MOTION_SIDE_VECTORS]);
-  leaving->requests[GST_MOTION_SIDE_PREDICTION] =
-      gst_motion_frame_steal_picture (frame, &frame->prediction);
-  leaving->requests[GST_MOTION_SIDE_RESIDUAL] =
-      gst_motion_frame_steal_picture (frame, &frame->residual);
-  leaving->source = g_steal_pointer (&frame->buffer);
-  if (key_unit && !gst_cvis_queue_has_ended (filter->queue))
-    push_key_unit (self, GST_BUFFER_PTS (leaving->source));
-  return TRUE;
+        leaving->source, leaving->requests[GST_MOTION_SIDE_VECTORS]);
+}
+
+static GstFlowReturn
+deliver (GstCudaMotionEst *self, GstMotionFrame *frame)
+{
+  GstCvisLeaving leaving = { NULL };
+
+  take_results (self, frame, &leaving);
+  gst_motion_frame_clear (frame);
+  return gst_cvis_filter_deliver (&self->filter, frame, &leaving);
 }
 
 static GstFlowReturn
@@ -208,14 +290,14 @@ push_skipped (GstCudaMotionEst *self, GstMiniObject *frame)
   g_mutex_lock (&self->filter.stats_lock);
   gst_motion_stats_add_skipped (&self->stats);
   g_mutex_unlock (&self->filter.stats_lock);
-  return gst_cvis_filter_pass (&self->filter, frame);
+  return gst_cvis_filter_push (&self->filter, frame);
 }
 
-/* Pushes what arrived between this frame and the next. */
+/* Pushes what arrived between this frame, which was pushed with @flow, and the next. */
 static GstFlowReturn
-push_held_objects (GstCudaMotionEst *self)
+push_held_objects (GstCudaMotionEst *self, GstFlowReturn flow)
 {
-  GstFlowReturn flow = gst_cvis_filter_get_flow (&self->filter), pushed;
+  GstFlowReturn pushed;
   GstMotionHeld *head;
 
   while ((head = gst_queue_array_peek_head_struct (self->held)) != NULL
@@ -246,10 +328,11 @@ complete_frames (GstCudaMotionEst *self)
       break;
     gst_queue_array_pop_head_struct (self->held);
     self->n_held--;
-    flow = gst_cvis_filter_deliver (
-        &self->filter, gst_motion_frame_of_job (job), error);
-    if (ok)
-      flow = push_held_objects (self);
+    if (!ok)
+      return gst_cvis_filter_fail (
+          &self->filter, gst_motion_frame_of_job (job), NULL, error);
+    flow = deliver (self, gst_motion_frame_of_job (job));
+    flow = push_held_objects (self, flow);
   }
   return flow;
 }

@@ -283,6 +283,26 @@ harness_download (Harness *h, gconstpointer device, gsize size)
   return host;
 }
 
+CvisPlane
+harness_plane (Harness *h, guint max_width, guint max_height, guint sample_size)
+{
+  CvisPlane plane = {};
+  gpointer data;
+  gsize size;
+
+  plane.width = harness_size (h, max_width);
+  plane.height = harness_size (h, max_height);
+  plane.sample_size = sample_size;
+  plane.stride =
+      (gsize) (plane.width + (guint) harness_range (h, 0, 6)) * sample_size;
+  size = plane.stride * plane.height;
+  harness_case (h, "%ux%u, %u bytes", plane.width, plane.height, sample_size);
+  data = harness_host (h, size);
+  harness_fill (h, data, size);
+  plane.data = data;
+  return plane;
+}
+
 /* --- comparison ------------------------------------------------------------ */
 
 static const gsize type_size[] = { 1, 2, 4, 8, 4, 8 };

@@ -35,7 +35,7 @@
 #pragma once
 
 #include <cuda_runtime_api.h>
-#include "cuda/core/device.h"
+#include "cuda/core/plane.h"
 
 G_BEGIN_DECLS
 
@@ -92,6 +92,11 @@ gpointer harness_device (Harness *h, gsize size);
 gpointer harness_upload (Harness *h, gconstpointer host, gsize size);
 /* A new host buffer with the contents of a device one; waits for the stream. */
 gpointer harness_download (Harness *h, gconstpointer device, gsize size);
+
+/* A plane of random bits in host memory, up to @max_width x @max_height samples of
+ * @sample_size bytes, whose rows may be padded. It names the case: a call starts one. */
+CvisPlane harness_plane (
+    Harness *h, guint max_width, guint max_height, guint sample_size);
 
 /* --- comparison ----------------------------------------------------------- */
 

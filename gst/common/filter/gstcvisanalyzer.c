@@ -227,13 +227,13 @@ post_result (
       GST_ELEMENT (self), gst_message_new_element (GST_OBJECT (self), s));
 }
 
-static gboolean
-gst_cvis_analyzer_result (
-    GstCvisFilter *filter, gpointer data, GstCvisLeaving *leaving)
+static GstFlowReturn
+gst_cvis_analyzer_complete (GstCvisFilter *filter, gpointer data)
 {
   GstCvisAnalyzer *self = GST_CVIS_ANALYZER (filter);
   GstCvisAnalyzerClass *klass = GST_CVIS_ANALYZER_GET_CLASS (self);
   Item *item = data;
+  GstCvisLeaving leaving = { NULL };
   GstStructure *result =
       gst_custom_meta_get_structure (gst_buffer_add_custom_meta (
           item->buffer, g_type_name (klass->meta->type)));
@@ -246,17 +246,24 @@ gst_cvis_analyzer_result (
     if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_INVALID))
       error->code = CVIS_ERROR_FORMAT;
     gst_cvis_filter_post_frame_error (filter, error);
-    return FALSE;
+    return gst_cvis_filter_fail (filter, item, NULL, NULL);
   }
   post_result (self, result, item);
-  leaving->source = g_steal_pointer (&item->buffer);
-  return TRUE;
+  leaving.source = g_steal_pointer (&item->buffer);
+  return gst_cvis_filter_deliver (filter, item, &leaving);
 }
 
-static GstFlowReturn
-gst_cvis_analyzer_complete (GstCvisFilter *filter, gpointer item)
+CvisPlane
+gst_cvis_frame_plane (const GstVideoFrame *frame, guint component)
 {
-  return gst_cvis_filter_deliver (filter, item, NULL);
+  return (CvisPlane){
+    .data = GST_VIDEO_FRAME_COMP_DATA (frame, component),
+    .stride = (gsize) GST_VIDEO_FRAME_COMP_STRIDE (frame, component),
+    .width = (guint) GST_VIDEO_FRAME_COMP_WIDTH (frame, component),
+    .height = (guint) GST_VIDEO_FRAME_COMP_HEIGHT (frame, component),
+    .sample_size = (guint) GST_VIDEO_FRAME_COMP_PSTRIDE (frame, component),
+    .shift = GST_VIDEO_FORMAT_INFO_SHIFT (frame->info.finfo, component),
+  };
 }
 
 /* --- object ------------------------------------------------------------------ */
@@ -317,7 +324,6 @@ gst_cvis_analyzer_class_init (GstCvisAnalyzerClass *klass)
   filter_class->set_caps = gst_cvis_analyzer_set_caps;
   filter_class->begin = gst_cvis_analyzer_begin;
   filter_class->complete = gst_cvis_analyzer_complete;
-  filter_class->result = gst_cvis_analyzer_result;
   filter_class->accept_caps = gst_cvis_filter_accept_video;
   filter_class->propose_allocation = gst_cvis_analyzer_propose_allocation;
   g_object_class_install_property (object_class, PROP_MESSAGE_INTERVAL,

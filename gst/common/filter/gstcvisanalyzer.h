@@ -14,7 +14,7 @@
  * message-interval. */
 #pragma once
 
-#include "cuda/core/stage.h"
+#include "cuda/core/plane.h"
 #include "gstcvisfilter.h"
 #include "gstcvisvideo.h"
 
@@ -69,5 +69,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (GstCvisAnalyzer, gst_object_unref)
  * @kind: (nullable): static; %NULL: the class has pads and set_caps() of its own */
 void gst_cvis_analyzer_class_install (
     GstCvisAnalyzerClass *klass, const GstCvisVideoKind *kind);
+
+/* The samples of @component of @frame, for the functions of cuda/: 0 is the luma. */
+CvisPlane gst_cvis_frame_plane (const GstVideoFrame *frame, guint component);
 
 G_END_DECLS

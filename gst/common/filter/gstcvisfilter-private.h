@@ -5,7 +5,8 @@
 /* Private parts of GstCvisFilter, for its files:
  * gstcvisfilter.c         the class: properties, states, queries
  * gstcvisfilterthreads.c  the source pad's task, events, activation, flushing
- * gstcvisfilterframes.c   a frame's way: from the sink pad to the source pad, errors
+ * gstcvisfilterinput.c    frames come in: from the sink pad into the queue; errors
+ * gstcvisfilteroutput.c   frames leave: items are given back, buffers pushed
  * gstcvisfilterlate.c     frames that leave late
  * gstcvisfilterpads.c     the request pads */
 #pragma once
@@ -68,15 +69,26 @@ gboolean gst_cvis_filter_src_event (
 /* Drops all that is in flight or waits to be pushed; see rule 4. */
 void gst_cvis_filter_discard (GstCvisFilter *filter);
 
-/* --- gstcvisfilterframes.c ----------------------------------------------------- */
+/* --- gstcvisfilterinput.c ------------------------------------------------------ */
 
 /* The chain functions of the sink pad. */
 GstFlowReturn gst_cvis_filter_sink_chain (
     GstPad *pad, GstObject *parent, GstBuffer *buffer);
 GstFlowReturn gst_cvis_filter_sink_chain_list (
     GstPad *pad, GstObject *parent, GstBufferList *list);
-/* For the source pad's task: the next item of the queue. */
-GstFlowReturn gst_cvis_filter_complete (GstCvisFilter *filter, gpointer item);
+/* The default of @submit. */
+GstFlowReturn gst_cvis_filter_submit_frame (
+    GstCvisFilter *filter, GstMiniObject *buffer);
+/* For logs: @object, or the first buffer of this list. Returns: (transfer none)
+ * (nullable): %NULL for an empty list */
+GstBuffer *gst_cvis_filter_get_first_buffer (GstMiniObject *object);
+/* Logs at TRACE how long @what took. Returns: the time, or 0 if nobody reads it */
+guint64 gst_cvis_filter_begin_trace (void);
+void gst_cvis_filter_end_trace (
+    GstCvisFilter *filter, const gchar *what, guint64 begin);
+
+/* --- gstcvisfilteroutput.c ----------------------------------------------------- */
+
 /* Gives all items back, while neither the task nor upstream's thread runs. */
 void gst_cvis_filter_release_all (GstCvisFilter *filter);
 

@@ -424,7 +424,7 @@ gst_cvis_filter_class_init (GstCvisFilterClass *klass)
   klass->words.unit = "pixels";
   klass->words.metas = "GstVideoMeta";
   klass->submit = gst_cvis_filter_submit_frame;
-  klass->pass = gst_cvis_filter_pass;
+  klass->pass = gst_cvis_filter_push;
   klass->src_event = gst_cvis_filter_push_event;
   klass->get_caps = filter_default_get_caps;
   klass->accept_caps = filter_default_accept_caps;

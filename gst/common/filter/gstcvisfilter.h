@@ -8,7 +8,7 @@
  * queries, latency, errors; the properties "backend", "active-backend", "cuda-device-id"
  * and "stats"; the action signal "reset-stats". A subclass has what is its own: from caps
  * to an engine (set_caps(), prepare()), from a frame to a job of the engine (begin()),
- * from a job to the buffers that leave (result()).
+ * from a job to the buffers that leave (complete()).
  *
  * A frame in flight is an item: a struct of the subclass with everything needed
  * for it, whose first member is a GstCvisItem. The number of items is fixed: when all
@@ -76,6 +76,9 @@ G_BEGIN_DECLS
 typedef struct _GstCvisFilter GstCvisFilter;
 typedef struct _GstCvisFilterClass GstCvisFilterClass;
 typedef struct _GstCvisFilterPrivate GstCvisFilterPrivate;
+
+/* For @prepare: the frame passes as it is. */
+#define GST_CVIS_FLOW_PASS GST_FLOW_CUSTOM_SUCCESS
 
 /* Request pads of a class, at most */
 #define GST_CVIS_MAX_REQUEST_PADS 8
@@ -173,20 +176,19 @@ struct _GstCvisFilter {
  *   posting an error: the same caps are then refused without another error.
  * @sink_event: called before a serialized event other than CAPS is queued. A flow
  *   other than OK refuses the event.
- * @prepare: makes sure of an engine for @buffer. Any flow other than OK refuses the
- *   buffer
+ * @prepare: makes sure of an engine for @buffer. With GST_CVIS_FLOW_PASS the buffer
+ *   passes as it is; any other flow than OK refuses it
  * @begin: takes @buffer into @item and submits that to the engine; sets @busy as soon
  *   as the engine may have it. Any flow other than OK refuses the buffer, with @error
  *   unless one was posted. Needed unless @submit is set
- * @submit: takes a buffer (or list). Default: gst_cvis_filter_submit_frame()
+ * @submit: takes a buffer (or list). Default: @prepare, @begin and the queue
  * @finish: submits frames that wait for later ones, as none come for now. Called
  *   by gst_cvis_filter_drain().
  *
  * The source pad's task:
  * @complete: (required): waits for the engine to complete the next item of the queue,
- *   and calls gst_cvis_filter_deliver(). Any flow other than OK ends the task.
- * @result: takes the buffers that leave out of @item, which is complete. Returns: FALSE
- *   after posting an error. Needed for gst_cvis_filter_deliver()
+ *   takes the result out of it and calls gst_cvis_filter_deliver(), or
+ *   gst_cvis_filter_fail(). Any flow other than OK ends the task.
  * @pass: takes the next frame of the queue that passes as it is. Default: pushes it
  * @mark: called at a mark in the queue
  * @deadline: called when the deadline of the queue has passed
@@ -234,8 +236,6 @@ struct _GstCvisFilterClass {
   GstFlowReturn (*finish) (GstCvisFilter *filter);
 
   GstFlowReturn (*complete) (GstCvisFilter *filter, gpointer item);
-  gboolean (*result) (
-      GstCvisFilter *filter, gpointer item, GstCvisLeaving *leaving);
   GstFlowReturn (*pass) (GstCvisFilter *filter, GstMiniObject *frame);
   GstFlowReturn (*mark) (GstCvisFilter *filter);
   GstFlowReturn (*deadline) (GstCvisFilter *filter);
@@ -279,22 +279,26 @@ void gst_cvis_filter_class_add_request_pads (
  * here, upstream would report not-negotiated alone. */
 gboolean gst_cvis_filter_accept_video (GstCvisFilter *filter, GstCaps *caps);
 
-/* --- items, in gstcvisfilterframes.c ------------------------------------------ */
+/* --- items -------------------------------------------------------------------- */
 
 /* Adds a spare item, for as long as gst_cvis_filter_free_items() is not called. */
 void gst_cvis_filter_add_item (GstCvisFilter *filter, gpointer item);
 /* Frees all items, while none is in flight. */
 void gst_cvis_filter_free_items (GstCvisFilter *filter);
-/* Gives a complete item back. */
+/* Gives back an item that has been cleared. */
+void gst_cvis_filter_give_back (GstCvisFilter *filter, gpointer item);
+/* Clears an item and gives it back. */
 void gst_cvis_filter_release (GstCvisFilter *filter, gpointer item);
 
-/* For upstream's thread: prepares, begins and queues a frame; takes @buffer. */
-GstFlowReturn gst_cvis_filter_submit_frame (
-    GstCvisFilter *filter, GstMiniObject *buffer);
-/* For the source pad's task: takes the result of @item, counts it, gives the item back
- * and pushes the buffers; with @error, which is taken, posts that instead. */
+/* For the source pad's task: counts @item, whose frame is complete, gives it back and
+ * pushes the buffers of @leaving, which it takes. The item has been cleared. */
 GstFlowReturn gst_cvis_filter_deliver (
-    GstCvisFilter *filter, gpointer item, GError *error);
+    GstCvisFilter *filter, gpointer item, GstCvisLeaving *leaving);
+/* For the source pad's task: the engine failed with @error, which is posted, or, with
+ * %NULL, an error was posted already. Gives @item back, drops the buffers of @leaving
+ * (nullable) and returns GST_FLOW_ERROR. */
+GstFlowReturn gst_cvis_filter_fail (GstCvisFilter *filter, gpointer item,
+    GstCvisLeaving *leaving, GError *error);
 
 /* Errors; all take @error. A frame cannot be used: */
 void gst_cvis_filter_post_frame_error (GstCvisFilter *filter, GError *error);
@@ -343,11 +347,10 @@ GstFlowReturn gst_cvis_filter_start_request_pad (
  * room there; the pad's own task pushes it. */
 void gst_cvis_filter_push_request (
     GstCvisFilter *filter, guint kind, GstMiniObject *object);
-/* Takes @object (nullable) and pushes it on the source pad. */
-void gst_cvis_filter_push (GstCvisFilter *filter, GstMiniObject *object);
-/* The same, and returns the flow. */
-GstFlowReturn gst_cvis_filter_pass (
-    GstCvisFilter *filter, GstMiniObject *frame);
+/* Takes @object (nullable) and pushes it on the source pad. Returns: the flow of
+ * gst_cvis_filter_get_flow() */
+GstFlowReturn gst_cvis_filter_push (
+    GstCvisFilter *filter, GstMiniObject *object);
 /* Flow of the buffers pushed so far, as far as it is known, for @complete to
  * return: a pad that is not linked, or at EOS, does not stop the others. When all
  * are at EOS, the frames that follow are dropped. */

@@ -257,48 +257,6 @@ gst_cvis_filter_push_request (
   gst_object_unref (pad);
 }
 
-/* Combines the flows of the source pad and of the existing request pads. */
-static GstFlowReturn
-combine_flows (GstCvisFilter *filter)
-{
-  GstFlowReturn failed = GST_FLOW_OK;
-  gboolean ok = FALSE, eos = FALSE;
-
-  for (guint i = 0; i <= count_kinds (filter); i++) {
-    GstFlowReturn flow = filter->priv->src_flow;
-    GstCvisRequestPad *pad;
-
-    if (i > 0) {
-      if (!ref_pad (filter, i - 1, &pad))
-        continue;
-      flow = gst_cvis_request_pad_get_flow (pad);
-      gst_object_unref (pad);
-    }
-    if (failed == GST_FLOW_OK
-        && (flow == GST_FLOW_FLUSHING || flow < GST_FLOW_EOS))
-      failed = flow;
-    ok |= flow == GST_FLOW_OK;
-    eos |= flow == GST_FLOW_EOS;
-  }
-  if (failed != GST_FLOW_OK)
-    return failed;
-  return ok ? GST_FLOW_OK : eos ? GST_FLOW_EOS : GST_FLOW_NOT_LINKED;
-}
-
-GstFlowReturn
-gst_cvis_filter_get_flow (GstCvisFilter *filter)
-{
-  GstFlowReturn flow;
-
-  if (gst_cvis_queue_has_ended (filter->queue))
-    return GST_FLOW_OK;
-  flow = combine_flows (filter);
-  if (flow != GST_FLOW_EOS)
-    return flow;
-  gst_cvis_queue_end (filter->queue);
-  return GST_FLOW_OK;
-}
-
 /* --- events ------------------------------------------------------------------------ */
 
 /* Returns: GST_FLOW_ERROR after an error about caps was posted */

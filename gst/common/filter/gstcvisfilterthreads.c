@@ -44,10 +44,15 @@ filter_loop (gpointer user_data)
   GstFlowReturn flow = GST_FLOW_OK;
   GstMiniObject *object;
   gpointer item;
+  guint64 begin;
 
   switch (gst_cvis_queue_pop (filter->queue, &item, &object)) {
     case GST_CVIS_POP_ITEM:
-      flow = gst_cvis_filter_complete (filter, item);
+      GST_LOG_OBJECT (filter, "completing %p", item);
+      begin = gst_cvis_filter_begin_trace ();
+      flow = klass->complete (filter, item);
+      gst_cvis_filter_end_trace (
+          filter, "waited for the engine and pushed", begin);
       break;
     case GST_CVIS_POP_EVENT:
       flow = klass->src_event (filter, GST_EVENT_CAST (object));
