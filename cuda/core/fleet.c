@@ -290,6 +290,7 @@ end_chunks (Device *device)
       break;
     report_chunk (device, chunk);
     g_free (g_queue_pop_head (&device->begun));
+    g_cond_broadcast (&device->work);
   }
 }
 
@@ -385,11 +386,20 @@ must_leave (Device *device)
   return device->lost || device->fleet->stop;
 }
 
+/* An engine has memory for the loaded jobs of two chunks. */
+static gboolean
+can_begin (Device *device)
+{
+  return !g_queue_is_empty (&device->given)
+         && (device->fleet->config.ops->load == NULL
+             || device->begun.length < 2);
+}
+
 /* Waits for the device's next chunk. Returns: FALSE to leave */
 static gboolean
 begin_chunk (Device *device, Chunk *chunk)
 {
-  while (!must_leave (device) && g_queue_is_empty (&device->given))
+  while (!must_leave (device) && !can_begin (device))
     g_cond_wait (&device->work, &device->fleet->lock);
   if (must_leave (device))
     return FALSE;

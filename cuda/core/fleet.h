@@ -26,7 +26,8 @@ typedef struct _CvisFleet CvisFleet;
  * @submit: takes the next job. CVIS_ERROR_INVALID and CVIS_ERROR_FORMAT are errors of
  *   this job; after any other error the device is lost
  * @load: (nullable): reads the input of a job that others need and does not compute it;
- *   complete when the jobs that need it are
+ *   complete when the jobs that need it are. At most two chunks then have jobs in the
+ *   engine
  * @end: (nullable): the next job is not the successor of the one before; jobs that wait
  *   for later ones are started
  * @wait: completes the oldest job and returns it; errors as in @submit
