@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "cuda/core/devices.h"
 #include "lwtrandom.h"
 
 #define N_JOBS 16
@@ -304,6 +305,52 @@ test_refused (void)
   g_rand_free (random);
 }
 
+#ifdef CVIS_TEST_HOOKS
+/* Posed devices with the settings of the environment: the slow one computes less, one
+ * is lost. */
+static void
+test_posed (void)
+{
+  GRand *random = g_rand_new_with_seed (36);
+  Set *set = new_set (random, 0);
+  CvisFleetConfig config = {
+    .ops = &lwt_fleet_ops, .what = "surfaces", .depth = 1, .size = N_JOBS
+  };
+  CvisFleetStats stats[CVIS_FLEET_MAX_DEVICES + 1];
+  CvisFleetDevice of_fleet[3];
+  CvisDevices *devices;
+  CvisFleet *fleet;
+  gpointer job;
+
+  g_setenv ("CUDAVISION_POSED_DEVICES", "20:1:1", TRUE);
+  g_setenv ("CUDAVISION_FAULTS", "2:3", TRUE);
+  devices = cvis_devices_new ("all", -1, NULL);
+  for (guint i = 0; i < devices->n; i++)
+    of_fleet[i] = cvis_device_with_engine (&devices->devices[i],
+        lwt_engine_new (&set->config, devices->devices[i].context, NULL));
+  fleet = cvis_fleet_new (&config, of_fleet, devices->n);
+  for (guint k = 0; k < N_JOBS; k++) {
+    poison_planes (set, &set->jobs[k]);
+    g_assert_true (cvis_fleet_submit (fleet, &set->jobs[k], NULL));
+  }
+  for (guint k = 0; k < N_JOBS; k++) {
+    g_assert_true (cvis_fleet_wait (fleet, &job, NULL));
+    g_assert_true (job == &set->jobs[k]);
+    compare_jobs (set, job, &set->expected[k]);
+  }
+  g_assert_cmpuint (cvis_fleet_get_stats (fleet, stats), ==, 3);
+  g_assert_cmpuint (stats[0].jobs + stats[1].jobs + stats[2].jobs, ==, N_JOBS);
+  g_assert_cmpuint (stats[2].jobs, <=, 2);
+  g_assert_false (stats[0].lost || stats[1].lost);
+  cvis_fleet_free (fleet);
+  cvis_devices_free (devices);
+  g_unsetenv ("CUDAVISION_POSED_DEVICES");
+  g_unsetenv ("CUDAVISION_FAULTS");
+  free_set (set);
+  g_rand_free (random);
+}
+#endif
+
 int
 main (int argc, char **argv)
 {
@@ -311,5 +358,8 @@ main (int argc, char **argv)
   g_test_add_func ("/lwtfleet/equal", test_equal);
   g_test_add_func ("/lwtfleet/lost", test_lost);
   g_test_add_func ("/lwtfleet/refused", test_refused);
+#ifdef CVIS_TEST_HOOKS
+  g_test_add_func ("/lwtfleet/posed", test_posed);
+#endif
   return g_test_run ();
 }
