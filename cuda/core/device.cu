@@ -6,6 +6,7 @@
  * statically) and driver entry points looked up on first use: programs load
  * without any CUDA library. */
 #include "cuda/core/cuda.cuh"
+#include "cuda/core/deviceuse.h"
 
 #include <dlfcn.h>
 
@@ -196,8 +197,9 @@ cvis_context_new_wrapped (gpointer cu_context, gint device_id, gpointer owner,
   return context;
 }
 
-extern "C" CvisContext *
-cvis_context_new (gint device_id, GError **error)
+namespace {
+CvisContext *
+open_context (gint device_id, GError **error)
 {
   CvisDeviceInfo info;
   Driver *driver;
@@ -205,8 +207,6 @@ cvis_context_new (gint device_id, GError **error)
   void *handle = NULL;
   int device = 0, code;
 
-  if (device_id < 0)
-    device_id = 0;
   if (!cvis_device_info (device_id, &info, error))
     return NULL;
   driver = get_driver (error);
@@ -224,6 +224,63 @@ cvis_context_new (gint device_id, GError **error)
   context = cvis_context_new_wrapped (handle, device_id, NULL, NULL, error);
   context->primary = TRUE;
   return context;
+}
+
+/* The order in which devices are tried. CUDA's numbers follow CUDA_VISIBLE_DEVICES and
+ * NVML's do not, so devices are found by their PCI addresses. */
+void
+sort_devices (guint count, guint *order)
+{
+  CvisDeviceUse *uses = g_new0 (CvisDeviceUse, count);
+  char address[32];
+
+  for (guint i = 0; i < count; i++)
+    if (cudaDeviceGetPCIBusId (address, sizeof address, (int) i) == cudaSuccess)
+      cvis_device_use_read (address, &uses[i], NULL);
+  cudaGetLastError ();
+  cvis_device_use_sort (uses, count, order);
+  g_free (uses);
+}
+
+/* The first usable device in that order.
+ * Returns: %NULL with the error of the first if none is usable */
+CvisContext *
+open_any (guint count, GError **error)
+{
+  guint *order = g_new (guint, count);
+  CvisContext *context = NULL;
+  GError *first = NULL;
+
+  sort_devices (count, order);
+  for (guint i = 0; i < count && context == NULL; i++) {
+    GError **to = first == NULL ? &first : NULL;
+
+    context = open_context ((gint) order[i], to);
+    if (context != NULL && !cvis_context_check_code (context, to)) {
+      cvis_context_unref (context);
+      context = NULL;
+    }
+  }
+  if (context != NULL)
+    g_clear_error (&first);
+  else
+    g_propagate_error (error, first);
+  g_free (order);
+  return context;
+}
+} // namespace
+
+extern "C" CvisContext *
+cvis_context_new (gint device_id, GError **error)
+{
+  gint count;
+
+  if (device_id >= 0)
+    return open_context (device_id, error);
+  count = cvis_device_count (error);
+  if (count <= 1)
+    return count == 0 ? NULL : open_context (0, error);
+  return open_any ((guint) count, error);
 }
 
 extern "C" CvisContext *

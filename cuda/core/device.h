@@ -50,7 +50,8 @@ gboolean cvis_context_check_code (CvisContext *context, GError **error);
  * linked; 0 if there is none. */
 void cvis_cuda_versions (gint *driver, gint *runtime);
 
-/* The primary context of @device_id (-1: the first device).
+/* The primary context of @device_id. -1: of the usable device with most free memory,
+ * then least use (cuda/core/deviceuse.h); without NVML the first usable device.
  * Returns: a new reference, or %NULL with CVIS_ERROR_NO_DEVICE or _CUDA. */
 CvisContext *cvis_context_new (gint device_id, GError **error);
 

@@ -86,8 +86,8 @@ check_device_job (const LwtEngine *engine, const LwtJob *job, GError **error)
   return TRUE;
 }
 
-static gboolean
-check_job (const LwtEngine *engine, const LwtJob *job, GError **error)
+gboolean
+lwt_engine_check (LwtEngine *engine, const LwtJob *job, GError **error)
 {
   static const gchar *const names[CVIS_SURFACE_N_PARTS] = { "output surface",
     "noise", "roughness", "waviness", "form", "bands" };
@@ -145,7 +145,7 @@ lwt_engine_submit (LwtEngine *engine, LwtJob *job, GError **error)
 {
   guint slot;
 
-  if (!check_job (engine, job, error)
+  if (!lwt_engine_check (engine, job, error)
       || !cvis_jobs_find_slot (engine->jobs, "surfaces", &slot, error))
     return FALSE;
   clear_results (job);

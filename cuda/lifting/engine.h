@@ -221,6 +221,10 @@ LwtEngine *lwt_engine_new (
 /* Waits for surfaces in flight and frees the engine. */
 void lwt_engine_free (LwtEngine *engine);
 
+/* Reports the error of @job that lwt_engine_submit() would; for any thread. */
+gboolean lwt_engine_check (
+    LwtEngine *engine, const LwtJob *job, GError **error);
+
 /* Submits the next surface. CUDA starts at once, the CPU computes in
  * lwt_engine_wait(). More surfaces than allowed in flight are an error. On
  * FALSE the caller keeps the surface. submit may run in one thread while

@@ -12,6 +12,7 @@ struct _PbfEngine {
   PbfBackend *backend;
   PbfModel *model;
   guint max_batch;
+  gboolean cuda;
   guint64 position;
   CvisJobs *batches;
 };
@@ -129,7 +130,8 @@ PbfMode
 pbf_config_mode (const PbfConfig *config)
 {
   gboolean fits = config->roi_size == CVIS_PBF_ROI_SIDE
-                  && config->spatter_scope == PBF_SPATTER_SCOPE_ROI;
+                  && config->spatter_scope == PBF_SPATTER_SCOPE_ROI
+                  && !config->features_only;
 
   if (config->mode == PBF_MODE_AUTO)
     return fits && config->max_batch <= PBF_FEW_FRAMES ? PBF_MODE_PERSISTENT
@@ -164,6 +166,7 @@ pbf_engine_new (const PbfConfig *config, PbfModel *model, CvisContext *context,
   engine->backend = backend;
   engine->model = model ? pbf_model_ref (model) : NULL;
   engine->max_batch = config->max_batch;
+  engine->cuda = context != NULL;
   engine->batches = cvis_jobs_new (config->depth);
   return engine;
 }
@@ -186,14 +189,25 @@ pbf_engine_free (PbfEngine *engine)
 }
 
 gboolean
+pbf_engine_check (PbfEngine *engine, const PbfBatch *batch, GError **error)
+{
+  if (batch->n < 1 || batch->n > engine->max_batch)
+    return cvis_refuse (error, "a batch of %u frames, must be 1 to %u",
+        batch->n, engine->max_batch);
+  if (batch->on_device && !engine->cuda)
+    return cvis_refuse (error,
+        "the CPU backend does not accept frames in device memory. Use the CUDA "
+        "backend, or download the frames");
+  return TRUE;
+}
+
+gboolean
 pbf_engine_submit (PbfEngine *engine, PbfBatch *batch, GError **error)
 {
   guint slot;
 
-  if (batch->n < 1 || batch->n > engine->max_batch)
-    return cvis_refuse (error, "a batch of %u frames, must be 1 to %u",
-        batch->n, engine->max_batch);
-  if (!cvis_jobs_find_slot (engine->batches, "batches", &slot, error)
+  if (!pbf_engine_check (engine, batch, error)
+      || !cvis_jobs_find_slot (engine->batches, "batches", &slot, error)
       || !engine->ops->submit (
           engine->backend, slot, batch, engine->position, error))
     return FALSE;

@@ -99,6 +99,9 @@ typedef enum {
  *   processor
  * @max_batch: largest number of frames in a batch, 1..65536
  * @depth: batches in flight, 2..16
+ * @features_only: records without the fields of the window and the network, which
+ *   PbfWindow computes (cuda/meltpool/window.h). Batches are then independent of each
+ *   other; never PBF_MODE_PERSISTENT
  */
 typedef struct {
   guint width, height;
@@ -128,6 +131,7 @@ typedef struct {
   guint threads;
   guint max_batch;
   guint depth;
+  gboolean features_only;
 } PbfConfig;
 
 void pbf_config_init (PbfConfig *config);
@@ -183,6 +187,10 @@ PbfEngine *pbf_engine_new (const PbfConfig *config, PbfModel *model,
     CvisContext *context, GError **error);
 /* Waits for batches in flight and frees the engine. */
 void pbf_engine_free (PbfEngine *engine);
+
+/* Reports the error of @batch that pbf_engine_submit() would; for any thread. */
+gboolean pbf_engine_check (
+    PbfEngine *engine, const PbfBatch *batch, GError **error);
 
 /* Submits @batch. CUDA starts on it at once, and so do the CPU's threads
  * except one, which is the thread of pbf_engine_wait(). At most `depth`

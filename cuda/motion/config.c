@@ -23,6 +23,19 @@ motion_config_init (MotionConfig *config)
   };
 }
 
+/* A chunk does not begin with the field of the frame before. */
+static gboolean
+check_chunk (const MotionConfig *config, GError **error)
+{
+  if (!cvis_check_range ("chunk", config->chunk, 0, 256, error))
+    return FALSE;
+  return config->chunk == 0 || !motion_config_needs_prior (config)
+         || cvis_refuse (error,
+             "a zonal search, and lambda above 0, start from the vectors of "
+             "the "
+             "frame before, so frames are not computed in chunks");
+}
+
 gboolean
 motion_config_check (const MotionConfig *config, GError **error)
 {
@@ -51,7 +64,8 @@ motion_config_check (const MotionConfig *config, GError **error)
              "subpel", config->subpel, 0, MOTION_SUBPEL_QUARTER, error)
          && cvis_check_range ("references", config->references, 1, 4, error)
          && cvis_check_range (
-             "frames in flight", config->depth_in_flight, 1, 8, error);
+             "frames in flight", config->depth_in_flight, 1, 8, error)
+         && check_chunk (config, error);
 }
 
 guint
@@ -79,9 +93,20 @@ motion_config_get_n_slots (const MotionConfig *config)
          + (config->bidirectional ? config->references : 0);
 }
 
-/* The frames in flight, and the references of the oldest of them. */
+/* The frames in flight, and the references of the oldest of them; with chunks the frames
+ * that two chunks load. */
 guint
 motion_config_get_n_pictures (const MotionConfig *config)
 {
-  return motion_config_get_n_slots (config) + config->references;
+  const guint slots = motion_config_get_n_slots (config);
+
+  if (config->chunk == 0)
+    return slots + config->references;
+  return slots + 2 * motion_config_get_n_fields (config);
+}
+
+gboolean
+motion_config_needs_prior (const MotionConfig *config)
+{
+  return config->method == MOTION_METHOD_ZONAL || config->lambda != 0;
 }

@@ -6,8 +6,7 @@
  * reference of each search, frames in flight and their state. */
 #include "cuda/core/jobs.h"
 #include "cuda/motion/backend.h"
-#include "cuda/motion/constant.h"
-#include "cuda/motion/summary.h"
+#include "cuda/motion/finish.h"
 
 typedef enum {
   FRAME_PENDING, /* waits for future frames */
@@ -28,7 +27,7 @@ struct _MotionEngine {
   const MotionBackendOps *ops;
   MotionBackend *backend;
   gboolean cuda;
-  MotionConstant *constant; /* used by the waiting thread */
+  MotionConstant *constant; /* used by the waiting thread; NULL: chunks */
   guint n_pictures;
   Frame *frames_of_slots;
   CvisJobs *in_flight; /* of these frames */
@@ -37,6 +36,7 @@ struct _MotionEngine {
   guint64 loaded;   /* frames since the engine was made; gives the next place */
   guint64 frames;   /* of this stream */
   guint n_pending;  /* youngest frames in flight, waiting for future frames */
+  guint n_after;    /* frames loaded after these */
   guint n_previous; /* fields of the previous frame searched in this stream */
   gint previous[CVIS_MOTION_MAX_FIELDS]; /* distances of these */
 };
@@ -49,17 +49,19 @@ motion_engine_new_on (const MotionBackendOps *ops, const MotionConfig *config,
 {
   MotionEngine *engine;
   MotionBackend *backend;
-  MotionConstant *constant;
+  MotionConstant *constant = NULL;
 
   if (!motion_config_check (config, error))
     return NULL;
   backend = ops->create (config, context, error);
   if (backend == NULL)
     return NULL;
-  constant = motion_constant_new (config, error);
-  if (constant == NULL) {
-    ops->destroy (backend);
-    return NULL;
+  if (config->chunk == 0) {
+    constant = motion_constant_new (config, error);
+    if (constant == NULL) {
+      ops->destroy (backend);
+      return NULL;
+    }
   }
   engine = g_new0 (MotionEngine, 1);
   engine->config = *config;
@@ -125,8 +127,8 @@ check_plane (const MotionConfig *config, const gchar *what, gconstpointer data,
   return TRUE;
 }
 
-static gboolean
-check_job (const MotionEngine *engine, const MotionJob *job, GError **error)
+gboolean
+motion_engine_check (MotionEngine *engine, const MotionJob *job, GError **error)
 {
   const MotionConfig *config = &engine->config;
   guint largest = config->depth > 8 ? 16 - config->depth : 0;
@@ -218,16 +220,25 @@ start_oldest_pending (MotionEngine *engine)
       engine, cvis_jobs_get_recent (engine->in_flight, --engine->n_pending));
 }
 
+/* Starts the frame whose last future frame has come. */
+static void
+start_pending (MotionEngine *engine)
+{
+  guint ahead = engine->config.bidirectional ? engine->config.references : 0;
+
+  if (engine->n_pending + engine->n_after > ahead)
+    start_oldest_pending (engine);
+}
+
 /* --- the stream ------------------------------------------------------------- */
 
 gboolean
 motion_engine_submit (MotionEngine *engine, MotionJob *job, GError **error)
 {
   guint picture = (guint) (engine->loaded % engine->n_pictures);
-  guint ahead = engine->config.bidirectional ? engine->config.references : 0;
   guint slot;
 
-  if (!check_job (engine, job, error)
+  if (!motion_engine_check (engine, job, error)
       || !cvis_jobs_find_slot (engine->in_flight, "frames", &slot, error)
       || !engine->ops->load (engine->backend, picture, job, error))
     return FALSE;
@@ -240,8 +251,24 @@ motion_engine_submit (MotionEngine *engine, MotionJob *job, GError **error)
   engine->loaded++;
   engine->frames++;
   engine->n_pending++;
-  if (engine->n_pending > ahead)
-    start_oldest_pending (engine);
+  start_pending (engine);
+  return TRUE;
+}
+
+gboolean
+motion_engine_load (MotionEngine *engine, MotionJob *job, GError **error)
+{
+  guint picture = (guint) (engine->loaded % engine->n_pictures);
+
+  if (!motion_engine_check (engine, job, error)
+      || !engine->ops->load (engine->backend, picture, job, error))
+    return FALSE;
+  engine->loaded++;
+  engine->frames++;
+  if (engine->n_pending > 0) {
+    engine->n_after++;
+    start_pending (engine);
+  }
   return TRUE;
 }
 
@@ -254,33 +281,6 @@ find_ready (MotionEngine *engine, guint *slot)
   return frame != NULL && g_atomic_int_get (&frame->state) != FRAME_PENDING
              ? frame
              : NULL;
-}
-
-/* Whether all samples equal those of the reference. */
-static gboolean
-is_unchanged (const MotionConfig *config, const MotionField *field)
-{
-  guint n =
-      motion_config_get_columns (config) * motion_config_get_rows (config);
-
-  for (guint i = 0; i < n; i++)
-    if (field->blocks[i].zero_sad > 0)
-      return FALSE;
-  return TRUE;
-}
-
-static void
-summarise (MotionEngine *engine, MotionJob *job)
-{
-  if (job->flags & CVIS_MOTION_FRAME_FIRST)
-    motion_constant_restart (engine->constant);
-  motion_constant_mark (engine->constant, job->fields, job->n_fields);
-  for (guint i = 0; i < job->n_fields; i++) {
-    motion_summarise (&engine->config, &job->fields[i]);
-    if (job->fields[i].distance == -1
-        && is_unchanged (&engine->config, &job->fields[i]))
-      job->flags |= CVIS_MOTION_FRAME_DUPLICATE;
-  }
 }
 
 gboolean
@@ -298,8 +298,8 @@ motion_engine_wait (MotionEngine *engine, MotionJob **job, GError **error)
     g_propagate_error (error, g_steal_pointer (&frame->error));
   else
     ok = engine->ops->wait (engine->backend, slot, error);
-  if (ok)
-    summarise (engine, *job);
+  if (ok && engine->constant != NULL)
+    motion_finish (&engine->config, engine->constant, *job);
   cvis_jobs_pop (engine->in_flight);
   return ok;
 }
@@ -310,5 +310,6 @@ motion_engine_end (MotionEngine *engine)
   while (engine->n_pending > 0)
     start_oldest_pending (engine);
   engine->frames = 0;
+  engine->n_after = 0;
   engine->n_previous = 0;
 }

@@ -71,6 +71,9 @@ typedef enum {
  * @threads: of the CPU backend; 0: one per processor
  * @depth_in_flight: frames that may be submitted and not waited for, 1..8,
  *   not counting those that wait for future frames
+ * @chunk: largest number of consecutive frames between two calls of
+ *   motion_engine_load(), for fleets (cuda/motion/fleet.h); 0: the engine gets all
+ *   frames. With chunks the caller of motion_engine_wait() calls motion_finish()
  */
 typedef struct {
   guint width, height;
@@ -90,6 +93,7 @@ typedef struct {
   gboolean bidirectional;
   guint threads;
   guint depth_in_flight;
+  guint chunk;
 } MotionConfig;
 
 void motion_config_init (MotionConfig *config);
@@ -100,6 +104,8 @@ guint motion_config_get_columns (const MotionConfig *config);
 guint motion_config_get_rows (const MotionConfig *config);
 /* Largest number of fields of a frame. */
 guint motion_config_get_n_fields (const MotionConfig *config);
+/* Whether the vectors of a frame depend on those of the frame before. */
+gboolean motion_config_needs_prior (const MotionConfig *config);
 
 /**
  * MotionField: vectors of all blocks to one reference
@@ -172,11 +178,23 @@ MotionEngine *motion_engine_new (
 /* Waits for frames in flight and frees the engine. */
 void motion_engine_free (MotionEngine *engine);
 
+/* Reports the error of @job that motion_engine_submit() would; for any thread. */
+gboolean motion_engine_check (
+    MotionEngine *engine, const MotionJob *job, GError **error);
+
 /* Submits the next frame. CUDA starts at once, the CPU searches in
  * motion_engine_wait(). More frames than allowed in flight are an error. On
  * FALSE the caller keeps the frame and the stream continues without it.
  * submit and end may run in one thread while wait runs in another. */
 gboolean motion_engine_submit (
+    MotionEngine *engine, MotionJob *job, GError **error);
+
+/* Stores the next frame as a reference and does not search it; with chunks.
+ * The results are not written. The frames before a chunk are loaded after
+ * motion_engine_end(), then at most `chunk` frames are submitted and those after the
+ * chunk loaded. @job belongs to the engine until all frames of that chunk have been waited
+ * for. At most two chunks may have frames in flight. For the thread that submits. */
+gboolean motion_engine_load (
     MotionEngine *engine, MotionJob *job, GError **error);
 
 /* Completes the oldest frame in flight and returns it in @job: %NULL if

@@ -365,9 +365,10 @@ launch_in_stream (Run *r, const Marks *marks, guint k, guint frame, guint age)
   t.current = r->pictures[place];
   t.fields[0].reference = r->pictures[before];
   t.fields[0].predicted = r->predicted[place];
-  t.fields[0].prior = !motion_needs_prior (&r->config) ? own->fields[0].kept
-                      : age > 1                        ? other->fields[0].kept
-                                                       : NULL;
+  t.fields[0].prior = !motion_config_needs_prior (&r->config)
+                          ? own->fields[0].kept
+                      : age > 1 ? other->fields[0].kept
+                                : NULL;
   if (age > 0 && motion_predicts_ahead (&r->config)) {
     MUST (cudaStreamWaitEvent (r->ahead, marks->made[place], 0));
     MUST (motion_launch_pyramid (&t, r->ahead));

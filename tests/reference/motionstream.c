@@ -635,15 +635,50 @@ is_ready (const MotionStream *stream, guint i, guint submitted)
   return FALSE;
 }
 
+/* One of them */
+typedef struct {
+  MotionEngine *engine;
+  CvisFleet *fleet;
+} Searcher;
+
+static gboolean
+searcher_submit (const Searcher *to, MotionJob *job, GError **error)
+{
+  return to->fleet ? cvis_fleet_submit (to->fleet, job, error)
+                   : motion_engine_submit (to->engine, job, error);
+}
+
+static void
+searcher_end (const Searcher *to)
+{
+  if (to->fleet)
+    cvis_fleet_end (to->fleet);
+  else
+    motion_engine_end (to->engine);
+}
+
+static gboolean
+searcher_wait (const Searcher *to, MotionJob **job, GError **error)
+{
+  gpointer done;
+  gboolean ok;
+
+  if (!to->fleet)
+    return motion_engine_wait (to->engine, job, error);
+  ok = cvis_fleet_wait (to->fleet, &done, error);
+  *job = done;
+  return ok;
+}
+
 /* Waits for frame @i and compares it. Returns: FALSE if it was not ready */
 static gboolean
-wait_for (MotionStream *stream, MotionEngine *engine, guint i, guint submitted)
+wait_for (MotionStream *stream, const Searcher *from, guint i, guint submitted)
 {
   gboolean ready = is_ready (stream, i, submitted);
   GError *error = NULL;
   MotionJob *job;
 
-  if (!motion_engine_wait (engine, &job, &error))
+  if (!searcher_wait (from, &job, &error))
     fail (stream, i, "%s", error->message);
   if (job != (ready ? &stream->jobs[i] : NULL))
     fail (stream, MIN (i, stream->n - 1),
@@ -654,10 +689,10 @@ wait_for (MotionStream *stream, MotionEngine *engine, guint i, guint submitted)
   return ready;
 }
 
-void
-motion_stream_run (MotionStream *stream, MotionEngine *engine, GRand *random)
+static void
+run_stream (
+    MotionStream *stream, const Searcher *to, guint n_slots, GRand *random)
 {
-  guint n_slots = motion_config_get_n_slots (&stream->config);
   guint waited = 0;
   GError *error = NULL;
 
@@ -666,15 +701,31 @@ motion_stream_run (MotionStream *stream, MotionEngine *engine, GRand *random)
   for (guint i = 0; i < stream->n; i++) {
     while (i - waited == n_slots
            || (random && g_rand_int_range (random, 0, 3) > 0))
-      if (wait_for (stream, engine, waited, i))
+      if (wait_for (stream, to, waited, i))
         waited++;
-    if (!motion_engine_submit (engine, &stream->jobs[i], &error))
+    if (!searcher_submit (to, &stream->jobs[i], &error))
       fail (stream, i, "%s", error->message);
     if (stream->last[i])
-      motion_engine_end (engine);
+      searcher_end (to);
   }
-  while (wait_for (stream, engine, waited, stream->n))
+  while (wait_for (stream, to, waited, stream->n))
     waited++;
   if (waited != stream->n)
     fail (stream, waited, "was expected, but wait() returned no more frames");
+}
+
+void
+motion_stream_run (MotionStream *stream, MotionEngine *engine, GRand *random)
+{
+  const Searcher to = { .engine = engine };
+
+  run_stream (stream, &to, motion_config_get_n_slots (&stream->config), random);
+}
+
+void
+motion_stream_run_fleet (MotionStream *stream, CvisFleet *fleet, GRand *random)
+{
+  const Searcher to = { .fleet = fleet };
+
+  run_stream (stream, &to, cvis_fleet_get_size (fleet), random);
 }

@@ -20,6 +20,7 @@
  * threads, depth_in_flight, and full for full-brute, may be changed. */
 #pragma once
 
+#include "cuda/core/fleet.h"
 #include "motionreference.h"
 
 typedef enum {
@@ -83,3 +84,6 @@ gsize motion_stream_plane_size (const MotionConfig *config, gsize stride);
  *   implementation has it, in order, and nothing else was written. */
 void motion_stream_run (
     MotionStream *stream, MotionEngine *engine, GRand *random);
+/* The same with a fleet of engines, whose finish() calls motion_finish(). */
+void motion_stream_run_fleet (
+    MotionStream *stream, CvisFleet *fleet, GRand *random);

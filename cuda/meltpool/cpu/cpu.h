@@ -117,6 +117,13 @@ void pbf_rows_find (
     PbfRows *rows, const PbfFrameInfo *infos, guint n, guint64 position);
 /* Initial sums for row @first. */
 void pbf_rows_sum (const PbfRows *rows, gint32 first, PbfSums *sums);
+/* Variances and outputs of rows first..end-1; %NULL @model: no outputs. @sums: (out):
+ * after the last row */
+void pbf_rows_compute (const PbfRows *rows, const PbfModel *model, gint32 first,
+    gint32 end, PbfSums *sums);
+/* Rows that a thread takes at once. It starts by summing the window before them, so they
+ * are at least as many. */
+guint pbf_rows_grain (const PbfParams *params);
 /* Updates @history after the batch; @sums: after the last row. */
 void pbf_rows_keep (
     const PbfRows *rows, const PbfSums *sums, PbfHistory *history);

@@ -120,6 +120,26 @@ pbf_rows_sum (const PbfRows *rows, gint32 first, PbfSums *sums)
   }
 }
 
+#define ROWS_GRAIN 32
+
+guint
+pbf_rows_grain (const PbfParams *params)
+{
+  return MAX (ROWS_GRAIN, (guint) params->window);
+}
+
+void
+pbf_rows_compute (const PbfRows *rows, const PbfModel *model, gint32 first,
+    gint32 end, PbfSums *sums)
+{
+  const PbfCpuKernels *kernels = pbf_cpu_kernels ();
+
+  pbf_rows_sum (rows, first, sums);
+  kernels->temporal (rows, first, end, sums);
+  for (gint32 r = first; model != NULL && r < end; r++)
+    kernels->network (rows->params, model, &rows->results[rows->frames[r]]);
+}
+
 void
 pbf_rows_keep (const PbfRows *rows, const PbfSums *sums, PbfHistory *history)
 {

@@ -13,10 +13,8 @@
 #include "cuda/core/threadpool.h"
 #include "cuda/meltpool/cpu/cpu.h"
 
-/* Frames, and rows of the window, that a thread takes at once. A grain of
- * rows starts by summing the window before it, so it is at least as long. */
+/* Frames that a thread takes at once. */
 #define FRAMES_GRAIN 4
-#define ROWS_GRAIN 32
 /* Up to this number of frames, one thread finishes before another has woken. */
 #define FEW_FRAMES 8
 
@@ -35,6 +33,7 @@ typedef struct {
 struct _PbfBackend {
   PbfParams params;
   const PbfModel *model;
+  gboolean features_only;
   const PbfCpuKernels *kernels;
   CvisPool *pool;
   PbfCpuScratch **scratch; /* one a thread */
@@ -70,6 +69,7 @@ pbf_cpu_create (const PbfConfig *config, const PbfParams *params,
 
   backend->params = *params;
   backend->model = model;
+  backend->features_only = config->features_only;
   backend->kernels = pbf_cpu_kernels ();
   backend->pool =
       cvis_pool_new_with_lanes (config->threads, FIRST_LANE + config->depth);
@@ -103,15 +103,9 @@ do_rows (guint first, guint count, guint thread, gpointer user_data)
   gint32 end = (gint32) (first + count);
   PbfSums sums;
 
-  pbf_rows_sum (rows, (gint32) first, &sums);
-  backend->kernels->temporal (rows, (gint32) first, end, &sums);
+  pbf_rows_compute (rows, backend->model, (gint32) first, end, &sums);
   if (end == rows->n)
     backend->last_sums = sums;
-  if (backend->model == NULL)
-    return;
-  for (gint32 r = (gint32) first; r < end; r++)
-    backend->kernels->network (
-        &backend->params, backend->model, &rows->results[rows->frames[r]]);
 }
 
 /* After cvis_pool_finish() the batch belongs to the caller, and is not
@@ -134,7 +128,7 @@ begin_rows (Slot *slot)
 {
   PbfBackend *backend = slot->backend;
   PbfRows *rows = &backend->rows;
-  guint grain = MAX (ROWS_GRAIN, (guint) backend->params.window);
+  guint grain = pbf_rows_grain (&backend->params);
 
   g_atomic_int_set (&slot->missing, 2); /* for the next batch in the slot */
   rows->results = slot->batch->results;
@@ -158,6 +152,18 @@ come_to_rows (gpointer user_data)
 
   if (g_atomic_int_dec_and_test (&slot->missing))
     begin_rows (slot);
+}
+
+/* Without rows */
+static void
+finish_features (gpointer user_data)
+{
+  Slot *slot = user_data;
+  PbfBackend *backend = slot->backend;
+
+  cvis_pool_prefer (
+      backend->pool, FIRST_LANE + (slot->index + 1) % backend->n_slots);
+  cvis_pool_finish (backend->pool, &slot->done);
 }
 
 /* --- frames ----------------------------------------------------------------- */
@@ -191,17 +197,12 @@ cpu_submit (PbfBackend *backend, guint slot, PbfBatch *batch, guint64 position,
 {
   Slot *to = &backend->slots[slot];
 
-  if (batch->on_device) {
-    g_set_error_literal (error, CVIS_ERROR, CVIS_ERROR_INVALID,
-        "the CPU backend does not accept frames in device memory. Use the CUDA "
-        "backend, or download the frames");
-    return FALSE;
-  }
   to->batch = batch;
   to->position = position;
   g_atomic_int_set (&to->done, FALSE);
   cvis_pool_start (backend->pool, FIRST_LANE + slot, batch->n,
-      frames_grain (&backend->params, batch->n), do_frames, come_to_rows, to);
+      frames_grain (&backend->params, batch->n), do_frames,
+      backend->features_only ? finish_features : come_to_rows, to);
   return TRUE;
 }
 

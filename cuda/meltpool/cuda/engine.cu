@@ -380,13 +380,15 @@ launch (PbfBackend *b, Slot *s, guint n, gboolean any_brightest, GError **error)
               s->pool_pixels, b->frame_scratch, b->frame_blocks, s->stream),
           error))
     return FALSE;
-  return CVIS_CUDA (pbf_launch_temporal (&b->params, b->model, s->frames, n,
-                        s->results, s->entered, s->row_frames, s->starts,
-                        b->windows[from], b->histories[from], b->windows[to],
-                        b->histories[to], s->stream),
-             error)
-         && (b->one_stream
-             || CVIS_CUDA (cudaEventRecord (s->windowed, s->stream), error));
+  if (!b->config.features_only
+      && !CVIS_CUDA (
+          pbf_launch_temporal (&b->params, b->model, s->frames, n, s->results,
+              s->entered, s->row_frames, s->starts, b->windows[from],
+              b->histories[from], b->windows[to], b->histories[to], s->stream),
+          error))
+    return FALSE;
+  return b->one_stream
+         || CVIS_CUDA (cudaEventRecord (s->windowed, s->stream), error);
 }
 
 /* Launches all kernels of a batch; the pixels are copied elsewhere. */

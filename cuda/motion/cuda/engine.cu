@@ -331,7 +331,7 @@ choose_prior (const MotionBackend *b, const MotionTask *task, guint i)
   const Search *other = &b->searches[b->parity ^ 1];
   gsize first = (gsize) i * b->n_blocks;
 
-  if (motion_needs_prior (&b->config))
+  if (motion_config_needs_prior (&b->config))
     return task->prior[i] ? other->kept + first : NULL;
   return i < own->n_kept ? own->kept + first : NULL;
 }
@@ -523,12 +523,6 @@ cuda_wait (MotionBackend *b, guint slot, GError **error)
 
 } // namespace
 
-gboolean
-motion_needs_prior (const MotionConfig *config)
-{
-  return config->method == MOTION_METHOD_ZONAL || config->lambda != 0;
-}
-
 cudaError_t
 motion_launch_search (const MotionDeviceTask *task, const MotionTile *tile,
     cudaEvent_t prior_there, cudaEvent_t kept_there, cudaStream_t stream)
@@ -539,7 +533,7 @@ motion_launch_search (const MotionDeviceTask *task, const MotionTile *tile,
 
   if (method == MOTION_METHOD_FULL)
     code = motion_launch_pyramid (task, stream);
-  if (code == cudaSuccess && motion_needs_prior (&task->config))
+  if (code == cudaSuccess && motion_config_needs_prior (&task->config))
     code = cudaStreamWaitEvent (stream, prior_there, 0);
   if (code == cudaSuccess)
     code = method == MOTION_METHOD_STEP ? motion_launch_step (task, stream)

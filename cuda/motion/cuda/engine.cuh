@@ -151,8 +151,6 @@ cudaError_t motion_launch_full (
  * measures. */
 cudaError_t motion_launch_finish (
     const MotionDeviceTask *task, cudaStream_t stream);
-/* Whether the prior fields affect the result. */
-gboolean motion_needs_prior (const MotionConfig *config);
 /* Whether the search itself writes kept, so that the next search does not
  * wait for the kernels after it. (With lambda > 0 these kernels read the
  * prior field, which the search after the next overwrites.) */

@@ -1,0 +1,233 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include "cuda/core/devices.h"
+
+#include <string.h>
+
+/* --- lists of numbers --------------------------------------------------------- */
+
+/* Returns: FALSE if @word is no number from 0 to 999999 without sign */
+static gboolean
+parse_id (const gchar *word, gint *id)
+{
+  guint64 value;
+
+  if (!g_ascii_string_to_unsigned (word, 10, 0, 999999, &value, NULL))
+    return FALSE;
+  *id = (gint) value;
+  return TRUE;
+}
+
+static gboolean
+check_id (gint id, const gint *ids, guint n, guint count, GError **error)
+{
+  if ((guint) id >= count) {
+    g_set_error (error, CVIS_ERROR, CVIS_ERROR_NO_DEVICE,
+        "no CUDA device %d: this machine has %u, counted from 0", id, count);
+    return FALSE;
+  }
+  for (guint i = 0; i < n; i++)
+    if (ids[i] == id)
+      return cvis_refuse (error, "device %d is twice in the list", id);
+  return n < CVIS_FLEET_MAX_DEVICES
+         || cvis_refuse (error, "device %d is one more than the maximum of %d",
+             id, CVIS_FLEET_MAX_DEVICES);
+}
+
+guint
+cvis_devices_parse (const gchar *text, guint count, gint *ids, GError **error)
+{
+  gchar **words;
+  guint n = 0;
+
+  if (strcmp (text, "all") == 0) {
+    for (n = 0; n < MIN (count, CVIS_FLEET_MAX_DEVICES); n++)
+      ids[n] = (gint) n;
+    return n;
+  }
+  words = g_strsplit (text, ",", -1);
+  for (guint i = 0; words[i] != NULL; i++) {
+    gint id;
+
+    if (!parse_id (g_strstrip (words[i]), &id)) {
+      cvis_refuse (error,
+          "\"%s\" is no number of a device: give \"all\" or numbers with "
+          "commas "
+          "between them, such as \"0,1\"",
+          words[i]);
+      n = 0;
+      break;
+    }
+    if (!check_id (id, ids, n, count, error)) {
+      n = 0;
+      break;
+    }
+    ids[n++] = id;
+  }
+  g_strfreev (words);
+  return n;
+}
+
+/* --- posed devices --------------------------------------------------------------- */
+
+#ifdef CVIS_TEST_HOOKS
+/* Sets the number of posed devices, 0 for none, and their slowness. */
+static gboolean
+parse_posed (guint *slowness, guint *n, GError **error)
+{
+  const gchar *text = g_getenv ("CUDAVISION_POSED_DEVICES");
+  gchar **words = g_strsplit (text ? text : "", ":", -1);
+  gboolean ok = TRUE;
+  gint value = 0;
+
+  *n = 0;
+  for (guint i = 0; ok && words[i] != NULL; i++) {
+    ok = parse_id (words[i], &value) && value >= 1 && value <= 1000
+         && i < CVIS_FLEET_MAX_DEVICES;
+    if (ok)
+      slowness[(*n)++] = (guint) value;
+  }
+  if (ok && *n == 1) {
+    ok = value <= CVIS_FLEET_MAX_DEVICES;
+    *n = (guint) value;
+    for (guint i = 0; ok && i < *n; i++)
+      slowness[i] = 1;
+  }
+  g_strfreev (words);
+  return ok
+         || cvis_refuse (error,
+             "CUDAVISION_POSED_DEVICES=%s: must be a number of devices or "
+             "their relative times, such as 3:1:1",
+             text);
+}
+
+/* The number of the job with which device @id is lost; 0: never. */
+static guint
+find_failing_job (gint id)
+{
+  const gchar *text = g_getenv ("CUDAVISION_FAULTS");
+  gchar **words = g_strsplit (text ? text : "", ",", -1);
+  guint fail_at = 0;
+
+  for (guint i = 0; words[i] != NULL; i++) {
+    gchar *job = strchr (words[i], ':');
+    gint device, number;
+
+    if (job == NULL)
+      continue;
+    *job++ = '\0';
+    if (parse_id (words[i], &device) && parse_id (job, &number) && device == id)
+      fail_at = (guint) number;
+  }
+  g_strfreev (words);
+  return fail_at;
+}
+#endif
+
+gboolean
+cvis_devices_posed (void)
+{
+#ifdef CVIS_TEST_HOOKS
+  return g_getenv ("CUDAVISION_POSED_DEVICES") != NULL
+         && *g_getenv ("CUDAVISION_POSED_DEVICES") != '\0';
+#else
+  return FALSE;
+#endif
+}
+
+/* --- devices ------------------------------------------------------------------- */
+
+static CvisContext *
+open_device (gint id, GError **error)
+{
+  CvisContext *context = cvis_context_new (id, error);
+
+  if (context == NULL || cvis_context_check_code (context, error))
+    return context;
+  g_prefix_error (error, "device %d: ", cvis_context_get_device_id (context));
+  cvis_context_unref (context);
+  return NULL;
+}
+
+/* Appends a device, with a context unless it is posed. */
+static gboolean
+add_device (
+    CvisDevices *devices, gint id, const guint *slowness, GError **error)
+{
+  CvisDevice *device = &devices->devices[devices->n];
+
+  if (slowness == NULL) {
+    device->context = open_device (id, error);
+    if (device->context == NULL)
+      return FALSE;
+    id = cvis_context_get_device_id (device->context);
+  }
+  device->id = id;
+  g_snprintf (device->name, sizeof device->name, "device %d", id);
+#ifdef CVIS_TEST_HOOKS
+  device->slowness = slowness ? slowness[id] : 1;
+  device->fail_at = find_failing_job (id);
+#endif
+  devices->n++;
+  return TRUE;
+}
+
+CvisDevices *
+cvis_devices_new (const gchar *text, gint device_id, GError **error)
+{
+  CvisDevices *devices;
+  gint ids[CVIS_FLEET_MAX_DEVICES];
+  guint n = 1, count = 0;
+  const guint *posed = NULL;
+#ifdef CVIS_TEST_HOOKS
+  guint slowness[CVIS_FLEET_MAX_DEVICES];
+
+  if (!parse_posed (slowness, &count, error))
+    return NULL;
+  if (count > 0)
+    posed = slowness;
+#endif
+  ids[0] = posed ? MAX (device_id, 0) : device_id;
+  if (posed == NULL && (count = (guint) cvis_device_count (error)) == 0)
+    return NULL;
+  if (text != NULL && *text != '\0')
+    n = cvis_devices_parse (text, count, ids, error);
+  else if (ids[0] >= 0 && !check_id (ids[0], ids, 0, count, error))
+    n = 0;
+  if (n == 0)
+    return NULL;
+
+  devices = g_new0 (CvisDevices, 1);
+  for (guint i = 0; i < n; i++)
+    if (!add_device (devices, ids[i], posed, error)) {
+      cvis_devices_free (devices);
+      return NULL;
+    }
+  return devices;
+}
+
+void
+cvis_devices_free (CvisDevices *devices)
+{
+  if (devices == NULL)
+    return;
+  for (guint i = 0; i < devices->n; i++)
+    if (devices->devices[i].context != NULL)
+      cvis_context_unref (devices->devices[i].context);
+  g_free (devices);
+}
+
+CvisFleetDevice
+cvis_device_with_engine (const CvisDevice *device, gpointer engine)
+{
+  return (CvisFleetDevice){
+    .engine = engine,
+    .name = device->name,
+#ifdef CVIS_TEST_HOOKS
+    .slowness = device->slowness,
+    .fail_at = device->fail_at,
+#endif
+  };
+}

@@ -1,0 +1,25 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* PbfWindow: the temporal window and the network on the CPU, in the order of the stream,
+ * for records of engines that compute features only. So the batches of a stream can be
+ * computed on several devices, with the bits of a single engine. */
+#pragma once
+
+#include "cuda/meltpool/engine.h"
+
+G_BEGIN_DECLS
+
+typedef struct _PbfWindow PbfWindow;
+
+/* @config: with the threads to use. @model: (nullable): the network; referenced */
+PbfWindow *pbf_window_new (const PbfConfig *config, PbfModel *model);
+/* @window: (nullable) */
+void pbf_window_free (PbfWindow *window);
+/* Completes the results of the next batch of the stream. */
+void pbf_window_apply (PbfWindow *window, PbfBatch *batch);
+/* Forgets the frames so far, for a new stream. */
+void pbf_window_reset (PbfWindow *window);
+
+G_END_DECLS
