@@ -145,6 +145,40 @@ cvis_device_info (gint device_id, CvisDeviceInfo *info, GError **error)
   return TRUE;
 }
 
+static double
+get_attribute (cudaDeviceAttr attribute, gint device_id)
+{
+  int value = 0;
+
+  return cudaDeviceGetAttribute (&value, attribute, device_id) == cudaSuccess
+             ? value
+             : 0.0;
+}
+
+extern "C" gboolean
+cvis_device_traits (gint device_id, CvisDeviceTraits *traits)
+{
+  const double clock =
+      1e3 * get_attribute (cudaDevAttrClockRate, device_id); /* from kHz */
+  CvisDeviceInfo info;
+  double lanes;
+
+  if (!cvis_device_info (device_id, &info, NULL))
+    return FALSE;
+  /* single-precision lanes of a multiprocessor */
+  lanes =
+      info.compute_capability < 86 && info.compute_capability >= 60 ? 64 : 128;
+  traits->flops = 2.0 * lanes * info.multiprocessors * clock;
+  traits->memory = (double) info.memory;
+  traits->multiprocessors = info.multiprocessors;
+  /* double data rate; a bus of so many bits */
+  traits->memory_rate =
+      2.0 * 1e3 * get_attribute (cudaDevAttrMemoryClockRate, device_id)
+      * get_attribute (cudaDevAttrGlobalMemoryBusWidth, device_id) / 8.0;
+  traits->boost_clock = clock;
+  return TRUE;
+}
+
 namespace {
 __global__ void
 probe_code ()

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <glib.h>
+#include "cuda/core/balancer.h"
 #include "cuda/core/error.h"
 
 G_BEGIN_DECLS
@@ -41,6 +42,9 @@ gint cvis_device_count (GError **error);
 /* Returns: FALSE with CVIS_ERROR_NO_DEVICE or _CUDA */
 gboolean cvis_device_info (
     gint device_id, CvisDeviceInfo *info, GError **error);
+
+/* What a balancer compares; FALSE if the driver does not tell. */
+gboolean cvis_device_traits (gint device_id, CvisDeviceTraits *traits);
 
 /* Whether this build has code for the device of @context: compiled for it, or PTX that
  * the driver can translate. */

@@ -27,6 +27,12 @@ cvis_device_info (gint device_id, CvisDeviceInfo *info, GError **error)
 }
 
 gboolean
+cvis_device_traits (gint device_id, CvisDeviceTraits *traits)
+{
+  return FALSE;
+}
+
+gboolean
 cvis_context_check_code (CvisContext *context, GError **error)
 {
   no_cuda (error);

@@ -219,6 +219,16 @@ cvis_devices_free (CvisDevices *devices)
   g_free (devices);
 }
 
+gboolean
+cvis_devices_get_traits (const CvisDevices *devices, CvisDeviceTraits *traits)
+{
+  for (guint i = 0; i < devices->n; i++)
+    if (devices->devices[i].context == NULL
+        || !cvis_device_traits (devices->devices[i].id, &traits[i]))
+      return FALSE;
+  return TRUE;
+}
+
 CvisFleetDevice
 cvis_device_with_engine (const CvisDevice *device, gpointer engine)
 {

@@ -52,6 +52,25 @@ CvisDevices *cvis_devices_new (
 /* @devices: (nullable) */
 void cvis_devices_free (CvisDevices *devices);
 
+/**
+ * CvisFleetOwner: what the owner of a fleet wants
+ * @fall_back: if the last device is lost, the CPU computes
+ * @lose: (nullable): called once for each lost device, by the thread that waits.
+ *   @left: whether another device, or the CPU, goes on
+ */
+typedef struct {
+  CvisBalance balance;
+  gboolean fall_back;
+  void (*lose) (const CvisDevice *device, const GError *error, gboolean left,
+      gpointer user_data);
+  gpointer user_data;
+} CvisFleetOwner;
+
+/* Describes the devices to the balancer. @traits: (out): of each device. Returns: FALSE
+ * for posed devices, which have none */
+gboolean cvis_devices_get_traits (
+    const CvisDevices *devices, CvisDeviceTraits *traits);
+
 /* Whether CPU engines stand for devices. */
 gboolean cvis_devices_posed (void);
 /* @device with its engine, for cvis_fleet_new(); valid as long as @device. */

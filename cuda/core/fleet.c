@@ -58,7 +58,9 @@ typedef struct {
 
 struct _CvisFleet {
   CvisFleetConfig config;
-  guint room; /* chunks of a device */
+  CvisBalancer *balancer; /* NULL: none of its own */
+  gint64 started;         /* us */
+  guint room;             /* chunks of a device */
   guint size;
   guint n;         /* devices from the beginning */
   Device *devices; /* n + 1: the last for the engine of replace() */
@@ -317,6 +319,8 @@ lose_device (Device *device, GError *error)
     g_clear_error (&error);
   } else {
     device->lost = TRUE;
+    if (device->fleet->balancer != NULL && device->index < device->fleet->n)
+      cvis_balancer_lose (device->fleet->balancer, device->index);
     if (error == NULL)
       error = g_error_new_literal (
           CVIS_ERROR, CVIS_ERROR_CUDA, "the engine returned no job");
@@ -586,6 +590,35 @@ start_device (CvisFleet *fleet, gpointer engine, const gchar *name)
   device->waiter = g_thread_new ("cvis-wait", run_waiter, device);
 }
 
+static gint
+choose_balanced (gpointer balancer, const guint *in_flight, guint depth)
+{
+  return cvis_balancer_choose (balancer, in_flight, depth);
+}
+
+/* A chunk counts as the time that the device was busy with it. */
+static void
+measure_balanced (gpointer balancer, guint device, guint jobs, guint64 busy_ns)
+{
+  const guint64 now = (guint64) g_get_monotonic_time () * 1000;
+
+  cvis_balancer_finished (balancer, device, now - busy_ns, now, 0.0);
+}
+
+static void
+make_balancer (CvisFleet *fleet)
+{
+  CvisFleetConfig *config = &fleet->config;
+
+  if (config->choose != NULL || config->balance == CVIS_BALANCE_QUEUE)
+    return;
+  fleet->balancer =
+      cvis_balancer_new (config->balance, fleet->n, config->traits);
+  config->choose = choose_balanced;
+  config->measure = measure_balanced;
+  config->balancer = fleet->balancer;
+}
+
 CvisFleet *
 cvis_fleet_new (
     const CvisFleetConfig *config, const CvisFleetDevice *devices, guint n)
@@ -606,6 +639,8 @@ cvis_fleet_new (
   fleet->n_entries = fleet->size + config->before + 1;
   fleet->entries = g_new0 (Entry, fleet->n_entries);
   fleet->n = n;
+  fleet->started = g_get_monotonic_time ();
+  make_balancer (fleet);
   fleet->devices = g_new0 (Device, n + 1);
   fleet->ends = g_array_new (FALSE, FALSE, sizeof (guint64));
   g_array_append_val (fleet->ends, begin);
@@ -661,6 +696,7 @@ cvis_fleet_free (CvisFleet *fleet)
   g_clear_error (&fleet->error);
   g_cond_clear (&fleet->completed);
   g_mutex_clear (&fleet->lock);
+  cvis_balancer_free (fleet->balancer);
   g_free (fleet->devices);
   g_free (fleet->entries);
   g_free (fleet);
@@ -825,6 +861,7 @@ cvis_fleet_wait (CvisFleet *fleet, gpointer *job, GError **error)
 guint
 cvis_fleet_get_stats (CvisFleet *fleet, CvisFleetStats *stats)
 {
+  const gint64 now = g_get_monotonic_time ();
   guint64 total = 0;
   guint n;
 
@@ -842,8 +879,13 @@ cvis_fleet_get_stats (CvisFleet *fleet, CvisFleetStats *stats)
       .jobs = device->jobs,
       .share = (gdouble) device->jobs / (gdouble) MAX (total, 1),
       .busy_ns = (guint64) device->busy_us * 1000,
+      .busy = (gdouble) device->busy_us
+              / (gdouble) MAX (MAX (now - fleet->started, device->busy_us), 1),
       .lost = device->lost,
     };
+    stats[i].estimate = stats[i].share;
+    if (fleet->balancer != NULL && i < fleet->n)
+      stats[i].estimate = cvis_balancer_get_estimate (fleet->balancer, i);
   }
   g_mutex_unlock (&fleet->lock);
   return n;

@@ -11,6 +11,7 @@
  * computed by the other devices. */
 #pragma once
 
+#include "cuda/core/balancer.h"
 #include "cuda/core/error.h"
 
 G_BEGIN_DECLS
@@ -72,6 +73,8 @@ typedef struct {
  *   unlike devices needs more
  * @chunk: consecutive jobs that a device takes at once; 0: 1
  * @before, @after: neighbours of a job in its stream that its device loads too
+ * @balance: which device gets the next chunk, if there is no @choose
+ * @traits: (nullable): of the devices, for CVIS_BALANCE_FUZZY
  * @choose: (nullable): the device for the next chunk, or -1: none now; called with a lock
  *   held. @in_flight: chunks of each device, @depth for those that have no room. %NULL:
  *   the device with room that has the fewest
@@ -92,6 +95,8 @@ typedef struct {
   guint depth;
   guint size;
   guint chunk, before, after;
+  CvisBalance balance;
+  const CvisDeviceTraits *traits;
   gint (*choose) (gpointer balancer, const guint *in_flight, guint depth);
   void (*measure) (
       gpointer balancer, guint device, guint jobs, guint64 busy_ns);
@@ -132,12 +137,15 @@ gboolean cvis_fleet_wait (CvisFleet *fleet, gpointer *job, GError **error);
  * @jobs: computed, not counting those of its chunks that others had to compute
  * @share: of the jobs that all devices computed, 0..1
  * @busy_ns: time with at least one job in the engine, nanoseconds
+ * @busy: that as a fraction of the time since the fleet was made, 0..1
+ * @estimate: fraction of the jobs that the balancer intends for it, 0..1
  */
 typedef struct {
   const gchar *name;
   guint64 chunks, jobs;
   gdouble share;
   guint64 busy_ns;
+  gdouble busy, estimate;
   gboolean lost;
 } CvisFleetStats;
 

@@ -5,13 +5,19 @@
 /* Checks of jobs; shared by the backends. */
 #include "cuda/core/jobs.h"
 #include "cuda/lifting/backend.h"
+#include "cuda/lifting/fleet.h"
 
+/* With a fleet only the plan and what belongs to the fleet are set. */
 struct _LwtEngine {
   LwtPlan plan;
   const LwtBackendOps *ops;
   LwtBackend *backend;
   gboolean cuda;
   CvisJobs *jobs;
+  CvisFleet *fleet;
+  const CvisDevices *devices;
+  CvisFleetOwner owner;
+  guint lost;
 };
 
 LwtEngine *
@@ -32,6 +38,93 @@ lwt_engine_new_on (const LwtBackendOps *ops, const LwtConfig *config,
   return engine;
 }
 
+/* --- over several devices --------------------------------------------------- */
+
+static gpointer
+make_replacement (gpointer engine, GError **error)
+{
+  return lwt_engine_new (&((LwtEngine *) engine)->plan.config, NULL, error);
+}
+
+static void
+report_loss (guint device, const GError *error, gpointer user_data)
+{
+  LwtEngine *engine = user_data;
+
+  engine->lost++;
+  if (engine->owner.lose != NULL && device < engine->devices->n)
+    engine->owner.lose (&engine->devices->devices[device], error,
+        engine->lost < engine->devices->n || engine->owner.fall_back,
+        engine->owner.user_data);
+}
+
+/* Makes the engine of each device. Returns: how many; less than all with @error */
+static guint
+make_members (LwtEngine *engine, CvisFleetDevice *members, GError **error)
+{
+  const CvisDevices *devices = engine->devices;
+
+  for (guint i = 0; i < devices->n; i++) {
+    const CvisDevice *device = &devices->devices[i];
+    LwtEngine *member =
+        lwt_engine_new (&engine->plan.config, device->context, error);
+
+    if (member == NULL) {
+      g_prefix_error (error, "%s: ", device->name);
+      return i;
+    }
+    members[i] = cvis_device_with_engine (device, member);
+  }
+  return devices->n;
+}
+
+LwtEngine *
+lwt_engine_new_over (const LwtConfig *config, const CvisDevices *devices,
+    const CvisFleetOwner *owner, GError **error)
+{
+  LwtEngine *engine = g_new0 (LwtEngine, 1);
+  CvisFleetDevice members[CVIS_FLEET_MAX_DEVICES];
+  CvisDeviceTraits traits[CVIS_FLEET_MAX_DEVICES];
+  CvisFleetConfig fleet = { .ops = &lwt_fleet_ops,
+    .what = "surfaces",
+    .depth = config->depth_in_flight,
+    .balance = owner->balance,
+    .replace = owner->fall_back ? make_replacement : NULL,
+    .lose = report_loss,
+    .user_data = engine };
+  guint n = 0;
+
+  engine->devices = devices;
+  engine->owner = *owner;
+  if (lwt_plan_init (&engine->plan, config, error))
+    n = make_members (engine, members, error);
+  if (n < devices->n) {
+    while (n > 0)
+      lwt_engine_free (members[--n].engine);
+    g_free (engine);
+    return NULL;
+  }
+  if (cvis_devices_get_traits (devices, traits))
+    fleet.traits = traits;
+  engine->fleet = cvis_fleet_new (&fleet, members, n);
+  return engine;
+}
+
+guint
+lwt_engine_get_depth (LwtEngine *engine)
+{
+  return engine->fleet != NULL ? cvis_fleet_get_size (engine->fleet)
+                               : engine->plan.config.depth_in_flight;
+}
+
+CvisFleet *
+lwt_engine_get_fleet (LwtEngine *engine)
+{
+  return engine->fleet;
+}
+
+/* --- freeing ----------------------------------------------------------------- */
+
 void
 lwt_engine_free (LwtEngine *engine)
 {
@@ -39,6 +132,11 @@ lwt_engine_free (LwtEngine *engine)
 
   if (engine == NULL)
     return;
+  if (engine->fleet != NULL) {
+    cvis_fleet_free (engine->fleet);
+    g_free (engine);
+    return;
+  }
   do {
     lwt_engine_wait (engine, &job, NULL);
   } while (job != NULL);
@@ -145,6 +243,8 @@ lwt_engine_submit (LwtEngine *engine, LwtJob *job, GError **error)
 {
   guint slot;
 
+  if (engine->fleet != NULL)
+    return cvis_fleet_submit (engine->fleet, job, error);
   if (!lwt_engine_check (engine, job, error)
       || !cvis_jobs_find_slot (engine->jobs, "surfaces", &slot, error))
     return FALSE;
@@ -161,6 +261,13 @@ lwt_engine_wait (LwtEngine *engine, LwtJob **job, GError **error)
   guint slot;
   gboolean ok;
 
+  if (engine->fleet != NULL) {
+    gpointer done;
+
+    ok = cvis_fleet_wait (engine->fleet, &done, error);
+    *job = done;
+    return ok;
+  }
   *job = cvis_jobs_peek (engine->jobs, &slot);
   if (*job == NULL)
     return TRUE;
@@ -172,5 +279,7 @@ lwt_engine_wait (LwtEngine *engine, LwtJob **job, GError **error)
 const gchar *
 lwt_engine_describe (LwtEngine *engine)
 {
-  return engine->ops->describe ? engine->ops->describe (engine->backend) : NULL;
+  if (engine->fleet != NULL || engine->ops->describe == NULL)
+    return NULL; /* other threads submit to the engines of a fleet */
+  return engine->ops->describe (engine->backend);
 }

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "cuda/core/backend.h"
+#include "cuda/core/devices.h"
 #include "cuda/records/surfacerecord.h"
 #include "cuda/wavelet/boundary.h"
 #include "cuda/wavelet/wavelet.h"
@@ -218,8 +219,17 @@ typedef struct _LwtEngine LwtEngine;
  * _CUDA */
 LwtEngine *lwt_engine_new (
     const LwtConfig *config, CvisContext *context, GError **error);
+/* The same over several devices: surfaces go to devices that have room, and come back in
+ * order, with the bits of one device. A device that fails is lost; the others compute its
+ * surfaces. @config: depth_in_flight is that of each device */
+LwtEngine *lwt_engine_new_over (const LwtConfig *config,
+    const CvisDevices *devices, const CvisFleetOwner *owner, GError **error);
 /* Waits for surfaces in flight and frees the engine. */
 void lwt_engine_free (LwtEngine *engine);
+/* Surfaces in flight at most. */
+guint lwt_engine_get_depth (LwtEngine *engine);
+/* Returns: (nullable): the fleet of an engine over several devices */
+CvisFleet *lwt_engine_get_fleet (LwtEngine *engine);
 
 /* Reports the error of @job that lwt_engine_submit() would; for any thread. */
 gboolean lwt_engine_check (

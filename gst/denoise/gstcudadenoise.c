@@ -113,6 +113,7 @@ static const GstDenoiseSettings default_settings = { .wavelet = (gchar *) "9/7",
 static void
 free_video (GstCudaDenoise *self)
 {
+  gst_cvis_filter_set_fleet (&self->filter, NULL);
   g_clear_pointer (&self->video, gst_denoise_video_free);
   gst_cvis_pool_clear (&self->pool);
   gst_cvis_filter_free_items (&self->filter);
@@ -148,10 +149,13 @@ make_video (GstCudaDenoise *self, GstBuffer *like, CvisContext *context)
 {
   GError *error = NULL;
   guint n_frames;
+  const CvisFleetOwner owner = gst_cvis_filter_get_fleet_owner (&self->filter);
+  /* frames on a device are computed there */
+  const CvisDevices *devices = self->on_device ? NULL : self->filter.devices;
 
   free_video (self);
   self->video = gst_denoise_video_new (&self->layout, &self->wanted,
-      self->wavelet, context, self->on_device, &error);
+      self->wavelet, context, self->on_device, devices, &owner, &error);
   if (self->video != NULL)
     self->pool = new_output_pool (self, like, &error);
   if (self->pool == NULL) {
@@ -161,6 +165,8 @@ make_video (GstCudaDenoise *self, GstBuffer *like, CvisContext *context)
     free_video (self); /* has no frames */
     return FALSE;
   }
+  gst_cvis_filter_set_fleet (
+      &self->filter, gst_denoise_video_get_fleet (self->video));
   n_frames = gst_denoise_video_get_frames (self->video);
   gst_cvis_latency_set_frames (&self->filter.latency, n_frames);
   for (guint i = 0; i < n_frames; i++)
@@ -397,6 +403,7 @@ gst_cuda_denoise_class_init (GstCudaDenoiseClass *klass)
   gst_cvis_filter_class_install_settings (filter_class, settings_table,
       G_N_ELEMENTS (settings_table), G_STRUCT_OFFSET (GstCudaDenoise, settings),
       &default_settings);
+  gst_cvis_filter_class_install_devices (filter_class);
   gst_cvis_filter_class_add_video_pads (filter_class, &denoise_kind, TRUE);
   gst_element_class_set_static_metadata (element_class, "Video denoiser",
       "Filter/Effect/Video/Hardware",

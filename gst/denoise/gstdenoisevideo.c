@@ -64,7 +64,8 @@ gst_denoise_frame_free (GstDenoiseFrame *frame)
 /* Makes an engine for component @c. */
 static LwtEngine *
 new_engine (const GstDenoiseVideo *video, const GstDenoiseSettings *settings,
-    const LwtWavelet *wavelet, guint c, guint jobs, GError **error)
+    const LwtWavelet *wavelet, guint c, guint jobs, const CvisDevices *devices,
+    const CvisFleetOwner *owner, GError **error)
 {
   const GstVideoInfo *info = &video->info;
   LwtConfig config;
@@ -88,7 +89,8 @@ new_engine (const GstDenoiseVideo *video, const GstDenoiseSettings *settings,
   config.parts = 1u << CVIS_SURFACE_PART_MEASURED;
   config.threads = settings->threads;
   config.depth_in_flight = jobs;
-  return lwt_engine_new (&config, video->context, error);
+  return devices != NULL ? lwt_engine_new_over (&config, devices, owner, error)
+                         : lwt_engine_new (&config, video->context, error);
 }
 
 /* Whether both fields have the same number of rows, in all components. */
@@ -106,7 +108,8 @@ has_fields (const GstVideoInfo *info, guint n_components)
 GstDenoiseVideo *
 gst_denoise_video_new (const GstVideoInfo *info,
     const GstDenoiseSettings *settings, const LwtWavelet *wavelet,
-    CvisContext *context, gboolean on_device, GError **error)
+    CvisContext *context, gboolean on_device, const CvisDevices *devices,
+    const CvisFleetOwner *owner, GError **error)
 {
   GstDenoiseVideo *video = g_new0 (GstDenoiseVideo, 1);
   guint luma_jobs, chroma_jobs;
@@ -124,11 +127,14 @@ gst_denoise_video_new (const GstVideoInfo *info,
                                                    : IN_FLIGHT_CPU;
   video->n_frames =
       MIN (video->n_frames, MAX_DEPTH / MAX (luma_jobs, chroma_jobs));
-  video->luma = new_engine (
-      video, settings, wavelet, 0, luma_jobs * video->n_frames, error);
+  video->luma = new_engine (video, settings, wavelet, 0,
+      luma_jobs * video->n_frames, devices, owner, error);
   if (video->luma != NULL && chroma_jobs > 0)
-    video->chroma = new_engine (
-        video, settings, wavelet, 1, chroma_jobs * video->n_frames, error);
+    video->chroma = new_engine (video, settings, wavelet, 1,
+        chroma_jobs * video->n_frames, devices, owner, error);
+  /* of several devices each has as many */
+  if (video->luma != NULL)
+    video->n_frames = lwt_engine_get_depth (video->luma) / luma_jobs;
   if (video->luma != NULL && (chroma_jobs == 0 || video->chroma != NULL))
     return video;
   gst_denoise_video_free (video);
@@ -144,6 +150,12 @@ gst_denoise_video_free (GstDenoiseVideo *video)
   lwt_engine_free (video->chroma);
   g_clear_pointer (&video->context, cvis_context_unref);
   g_free (video);
+}
+
+CvisFleet *
+gst_denoise_video_get_fleet (const GstDenoiseVideo *video)
+{
+  return lwt_engine_get_fleet (video->luma);
 }
 
 const gchar *

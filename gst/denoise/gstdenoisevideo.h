@@ -63,15 +63,19 @@ void gst_denoise_frame_free (GstDenoiseFrame *frame);
  * @info: format and size of the frames
  * @context: (nullable): the context to compute in
  * @on_device: whether frames lie on @context's device
+ * @devices: (nullable): several devices to compute on, which outlive it, for @owner
  *
  * Returns: %NULL with CVIS_ERROR_INVALID about invalid settings, or
  *   CVIS_ERROR_MEMORY
  */
 GstDenoiseVideo *gst_denoise_video_new (const GstVideoInfo *info,
     const GstDenoiseSettings *settings, const LwtWavelet *wavelet,
-    CvisContext *context, gboolean on_device, GError **error);
+    CvisContext *context, gboolean on_device, const CvisDevices *devices,
+    const CvisFleetOwner *owner, GError **error);
 /* Waits for the frames in flight. */
 void gst_denoise_video_free (GstDenoiseVideo *video);
+/* Returns: (nullable): the luma's fleet, if there are several devices */
+CvisFleet *gst_denoise_video_get_fleet (const GstDenoiseVideo *video);
 /* lwt_engine_describe() of the luma's engine. */
 const gchar *gst_denoise_video_describe (const GstDenoiseVideo *video);
 /* (nullable): the context it computes in. */

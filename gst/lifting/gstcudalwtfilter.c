@@ -144,6 +144,7 @@ gst_cuda_lwt_filter_class_init (GstCudaLwtFilterClass *klass)
 
   gst_lwt_settings_install (
       filter_class, G_STRUCT_OFFSET (GstCudaLwtFilter, settings));
+  gst_cvis_filter_class_install_devices (filter_class);
 
   caps = gst_caps_from_string (GST_LWT_SURFACE_CAPS);
   gst_element_class_add_pad_template (element_class,

@@ -55,6 +55,7 @@ gst_lwt_free_picture_pool (GstCudaLwtFilter *self, guint index)
 void
 gst_lwt_free_engine (GstCudaLwtFilter *self)
 {
+  gst_cvis_filter_set_fleet (&self->filter, NULL);
   g_clear_pointer (&self->engine, lwt_engine_free);
   for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++)
     gst_cvis_pool_clear (&self->pools[i]);
@@ -263,8 +264,12 @@ static gboolean
 make_engine (GstCudaLwtFilter *self, LwtConfig *config)
 {
   GError *error = NULL;
+  const CvisFleetOwner owner = gst_cvis_filter_get_fleet_owner (&self->filter);
 
-  self->engine = lwt_engine_new (config, self->filter.context, &error);
+  self->engine =
+      self->filter.devices != NULL
+          ? lwt_engine_new_over (config, self->filter.devices, &owner, &error)
+          : lwt_engine_new (config, self->filter.context, &error);
   if (self->engine == NULL)
     gst_cvis_filter_post_setup_error (
         &self->filter, config->width, config->height, error);
@@ -506,6 +511,7 @@ gst_lwt_setup (GstCudaLwtFilter *self, const GstLwtSurface *surface,
     const GstLwtWanted *wanted)
 {
   LwtConfig config;
+  guint n_frames;
 
   gst_lwt_free_engine (self);
   if (!check_parts (self, wanted->parts) || !check_cutoffs (self)
@@ -531,8 +537,11 @@ gst_lwt_setup (GstCudaLwtFilter *self, const GstLwtSurface *surface,
   self->config = config;
   describe_filter (self);
   self->started = TRUE;
-  gst_cvis_latency_set_frames (&self->filter.latency, config.depth_in_flight);
-  for (guint i = 0; i < config.depth_in_flight; i++)
+  n_frames = lwt_engine_get_depth (self->engine);
+  gst_cvis_filter_set_fleet (
+      &self->filter, lwt_engine_get_fleet (self->engine));
+  gst_cvis_latency_set_frames (&self->filter.latency, n_frames);
+  for (guint i = 0; i < n_frames; i++)
     gst_cvis_filter_add_item (&self->filter, gst_lwt_frame_new ());
   gst_cvis_filter_renegotiate_request_pads (&self->filter);
   announce_filter (self);

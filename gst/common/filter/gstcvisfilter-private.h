@@ -4,6 +4,7 @@
  */
 /* Private parts of GstCvisFilter, for its files:
  * gstcvisfilter.c         the class: properties, states, queries
+ * gstcvisfilterdevices.c  several devices
  * gstcvisfilterthreads.c  the source pad's task, events, activation, flushing
  * gstcvisfilterinput.c    frames come in: from the sink pad into the queue; errors
  * gstcvisfilteroutput.c   frames leave: items are given back, buffers pushed
@@ -51,12 +52,33 @@ struct _GstCvisFilterPrivate {
 
   GstCvisLateness lateness;
 
+  CvisFleet *fleet; /* under the stats lock */
+  guint64
+      lost_devices; /* with a warning: 1 << index; of the source pad's task */
+
   /* under the object lock */
+  gchar *device_ids;
+  CvisBalance balance;
   GstPad **request_pads; /* by kind; NULL: not requested */
   GstEvent *eos;         /* pushed, and no stream has begun since */
 };
 
 GST_DEBUG_CATEGORY_EXTERN (gst_cvis_filter_debug);
+
+/* --- gstcvisfilterdevices.c ---------------------------------------------------- */
+
+/* Sets @devices and @context if the user listed devices that this machine has.
+ * Returns: FALSE after posting an error */
+gboolean gst_cvis_filter_start_devices (GstCvisFilter *filter);
+void gst_cvis_filter_stop_devices (GstCvisFilter *filter);
+/* Returns: FALSE if @pspec is none of the properties about devices. */
+gboolean gst_cvis_filter_set_device_property (
+    GstCvisFilter *filter, const GValue *value, GParamSpec *pspec);
+gboolean gst_cvis_filter_get_device_property (
+    GstCvisFilter *filter, GValue *value, GParamSpec *pspec);
+/* Adds "devices" to @stats; call with the stats lock held. */
+void gst_cvis_filter_add_device_stats (
+    GstCvisFilter *filter, GstStructure *stats);
 
 /* --- gstcvisfilterthreads.c ---------------------------------------------------- */
 

@@ -23,8 +23,11 @@ G_DEFINE_ABSTRACT_TYPE_WITH_PRIVATE (
 gboolean
 gst_cvis_filter_start_backend (GstCvisFilter *filter)
 {
-  return gst_cvis_backend_start (
-      &filter->backend, GST_ELEMENT (filter), &filter->context);
+  if (!gst_cvis_filter_start_devices (filter))
+    return FALSE;
+  return filter->devices != NULL || filter->context != NULL
+         || gst_cvis_backend_start (
+             &filter->backend, GST_ELEMENT (filter), &filter->context);
 }
 
 void
@@ -55,6 +58,7 @@ filter_stop (GstCvisFilter *filter)
   if (klass->stop != NULL)
     klass->stop (filter);
   g_clear_pointer (&filter->context, cvis_context_unref);
+  gst_cvis_filter_stop_devices (filter);
   gst_cvis_backend_stop (&filter->backend, GST_ELEMENT (filter));
   gst_clear_caps (&filter->priv->refused);
   g_clear_pointer (&filter->priv->kernels, g_free);
@@ -284,7 +288,9 @@ gst_cvis_filter_set_property (
     return;
   }
   gst_cvis_warn_if_late (object, pspec);
-  if (!gst_cvis_backend_set_property (&filter->backend, object, value, pspec))
+  if (!gst_cvis_filter_set_device_property (filter, value, pspec)
+      && !gst_cvis_backend_set_property (
+          &filter->backend, object, value, pspec))
     G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
 }
 
@@ -301,6 +307,7 @@ get_stats_property (GstCvisFilter *filter, GValue *value)
   gst_cvis_stats_add_rate (stats, &filter->rate);
   if (klass->add_stats != NULL)
     klass->add_stats (filter, stats);
+  gst_cvis_filter_add_device_stats (filter, stats);
   gst_structure_set (
       stats, "late-frames", G_TYPE_UINT64, filter->priv->lateness.total, NULL);
   g_value_take_boxed (value, stats);
@@ -317,7 +324,8 @@ gst_cvis_filter_get_property (
     gst_cvis_settings_get_property (object, id, value, pspec);
   else if (id == PROP_STATS)
     get_stats_property (filter, value);
-  else if (!gst_cvis_backend_get_property (
+  else if (!gst_cvis_filter_get_device_property (filter, value, pspec)
+           && !gst_cvis_backend_get_property (
                &filter->backend, object, value, pspec))
     G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
 }
@@ -392,6 +400,7 @@ gst_cvis_filter_finalize (GObject *object)
   for (guint i = 0; i < GST_CVIS_FILTER_GET_CLASS (filter)->n_request_pads; i++)
     gst_clear_object (&priv->request_pads[i]);
   g_free (priv->request_pads);
+  g_free (priv->device_ids);
   gst_clear_event (&priv->eos);
   gst_cvis_queue_free (filter->queue);
   g_ptr_array_unref (priv->items);

@@ -59,6 +59,7 @@
 #include "gstcvisqueue.h"
 #include "gstcvisrate.h"
 #include "gst/common/gstcvissettings.h"
+#include "cuda/core/devices.h"
 
 G_BEGIN_DECLS
 
@@ -70,7 +71,8 @@ G_BEGIN_DECLS
 #define GST_CVIS_FILTER_GET_CLASS(obj)                                         \
   (G_TYPE_INSTANCE_GET_CLASS ((obj), GST_TYPE_CVIS_FILTER, GstCvisFilterClass))
 
-/* Id of the first setting of a subclass. */
+/* Ids of the properties about devices, and of the first setting of a subclass. */
+#define GST_CVIS_FILTER_PROP_DEVICES 90
 #define GST_CVIS_FILTER_PROP_SETTING 100
 
 typedef struct _GstCvisFilter GstCvisFilter;
@@ -123,6 +125,8 @@ typedef struct {
  * @backend: under the object lock
  * @context: the CUDA context to compute in; %NULL: the CPU, or not chosen yet. Of
  *   upstream's thread
+ * @devices: several devices to compute on, if the user listed them; %NULL: one, that of
+ *   @context. Of upstream's thread
  * @cuda: for frames in memory:CUDAMemory; %NULL if the class does not set
  *   @cuda_memory
  * @queue: between the two threads, with the spare items
@@ -140,6 +144,7 @@ struct _GstCvisFilter {
   GstPad *sinkpad, *srcpad;
   GstCvisBackend backend;
   CvisContext *context;
+  CvisDevices *devices;
   GstCvisCuda *cuda;
   GstCvisQueue *queue;
   GstCvisLatency latency;
@@ -270,6 +275,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (GstCvisFilter, gst_object_unref)
  * and chains up. */
 void gst_cvis_filter_class_install_settings (GstCvisFilterClass *klass,
     const GstCvisSetting *table, guint n, gsize offset, gconstpointer defaults);
+/* Installs "cuda-device-ids" and "balance": the class computes on several devices if the
+ * filter has @devices. */
+void gst_cvis_filter_class_install_devices (GstCvisFilterClass *klass);
 /* Adds @n templates of request pads, kinds 0 to @n - 1, with one pad each. */
 void gst_cvis_filter_class_add_request_pads (
     GstCvisFilterClass *klass, GstStaticPadTemplate *templates, guint n);
@@ -316,6 +324,12 @@ void gst_cvis_filter_post_setup_error (
 /* Chooses the backend and sets the filter's @context.
  * Returns: FALSE after posting an error */
 gboolean gst_cvis_filter_start_backend (GstCvisFilter *filter);
+
+/* What an engine over @devices needs: the policy, and the warning about a lost device. */
+CvisFleetOwner gst_cvis_filter_get_fleet_owner (GstCvisFilter *filter);
+/* The fleet that the property "stats" describes, for the thread that makes and frees it.
+ * @fleet: (nullable): set %NULL before it is freed */
+void gst_cvis_filter_set_fleet (GstCvisFilter *filter, CvisFleet *fleet);
 
 /* Posts "ELEMENT-kernels" with the field kernels, which CUDA kernels are used, if they
  * are not those of the message before.

@@ -48,6 +48,11 @@ static const struct {
           "src_bands" } },
   /* without request pads */
   { "cudadenoise levels=2", { GREY, VIDEO ("I420", "96", "80") }, { NULL } },
+  /* over three posed devices */
+  { "cudalwtfilter levels=3 roughness-levels=2 cuda-device-ids=all threads=1",
+      { GREY, LARGER_GREY }, { "src_waviness", "src_form" } },
+  { "cudadenoise levels=2 cuda-device-ids=all threads=1", { GREY, LARGER_GREY },
+      { NULL } },
 };
 
 static guint
@@ -101,7 +106,10 @@ typedef struct {
 static GstElement *
 make_element (guint which)
 {
-  gchar *line = g_strdup_printf ("%s backend=cpu", filters[which].name);
+  const gboolean posed =
+      strstr (filters[which].name, "cuda-device-ids") != NULL;
+  gchar *line = g_strdup_printf (
+      "%s%s", filters[which].name, posed ? "" : " backend=cpu");
   GError *error = NULL;
   GstElement *element = gst_parse_launch (line, &error);
 
@@ -1184,6 +1192,7 @@ contractflow_suite (void)
 
   while (padded < n && count_pads (padded) > 0)
     padded++;
+  g_setenv ("CUDAVISION_POSED_DEVICES", "3", TRUE);
   suite_add_tcase (suite, tc);
   tcase_add_loop_test (tc, test_order_and_renegotiation, 0, n);
   tcase_add_loop_test (tc, test_nothing_but_eos, 0, n);

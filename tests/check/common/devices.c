@@ -1,0 +1,269 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Several devices, posed by CPU engines: the frames of one device, in order, for every
+ * policy and unlike devices; lost devices; the list that a user gives; statistics. The
+ * rules of streams are tested by contractflow. */
+#include <gst/check/gstcheck.h>
+#include <string.h>
+
+#include "busmessages.h"
+
+#define N_FRAMES 24
+
+static const gchar *const lines[] = {
+  "surfacetestsrc num-buffers=24 ! "
+  "other/tensors,dimensions=(string)96:64:1:1 ! "
+  "cudalwtfilter name=f threads=1 levels=3 roughness-levels=2",
+  "videotestsrc num-buffers=24 pattern=snow ! "
+  "video/x-raw,format=I420,width=64,height=48 ! "
+  "cudadenoise name=f threads=1 chroma=true",
+};
+
+/* What a pipeline gave until EOS or an error */
+typedef struct {
+  GPtrArray *bytes; /* of GBytes, in order */
+  GArray *times;    /* of GstClockTime */
+  guint warnings;
+  gchar *error;
+  GstStructure *stats;
+} Run;
+
+static void
+take_buffer (GstElement *sink, GstBuffer *buffer, GstPad *pad, gpointer data)
+{
+  Run *run = data;
+  const GstClockTime pts = GST_BUFFER_PTS (buffer);
+  gpointer bytes;
+  gsize size;
+
+  gst_buffer_extract_dup (buffer, 0, (gsize) -1, &bytes, &size);
+  g_ptr_array_add (run->bytes, g_bytes_new_take (bytes, size));
+  g_array_append_val (run->times, pts);
+}
+
+static Run
+run_line (const gchar *line, const gchar *settings)
+{
+  gchar *text = g_strdup_printf (
+      "%s %s ! fakesink name=s signal-handoffs=true", line, settings);
+  Run run = { .bytes = g_ptr_array_new_with_free_func (
+                  (GDestroyNotify) g_bytes_unref),
+    .times = g_array_new (FALSE, FALSE, sizeof (GstClockTime)) };
+  GError *error = NULL;
+  GstElement *pipeline = gst_parse_launch (text, &error);
+  GstElement *sink, *filter;
+  GstBus *bus;
+  gboolean ended = FALSE;
+
+  g_assert_no_error (error);
+  sink = gst_bin_get_by_name (GST_BIN (pipeline), "s");
+  filter = gst_bin_get_by_name (GST_BIN (pipeline), "f");
+  g_signal_connect (sink, "handoff", G_CALLBACK (take_buffer), &run);
+  bus = gst_element_get_bus (pipeline);
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  while (!ended) {
+    GstMessage *message = gst_bus_timed_pop_filtered (bus, 60 * GST_SECOND,
+        GST_MESSAGE_EOS | GST_MESSAGE_ERROR | GST_MESSAGE_WARNING);
+
+    fail_unless (message != NULL, "%s: neither EOS nor an error", text);
+    if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_WARNING) {
+      run.warnings++;
+    } else {
+      ended = TRUE;
+      if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR) {
+        gst_message_parse_error (message, &error, NULL);
+        run.error = g_strdup (error->message);
+        g_clear_error (&error);
+      }
+    }
+    gst_message_unref (message);
+  }
+  g_object_get (filter, "stats", &run.stats, NULL);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (bus);
+  gst_object_unref (sink);
+  gst_object_unref (filter);
+  gst_object_unref (pipeline);
+  g_free (text);
+  return run;
+}
+
+static void
+run_clear (Run *run)
+{
+  g_ptr_array_unref (run->bytes);
+  g_array_unref (run->times);
+  g_free (run->error);
+  gst_structure_free (run->stats);
+}
+
+/* @n frames of @run are the first ones of @expected. */
+static void
+compare (const Run *run, const Run *expected, guint n)
+{
+  fail_unless_equals_int ((gint) run->bytes->len, (gint) n);
+  for (guint i = 0; i < n; i++) {
+    fail_unless (
+        g_bytes_equal (run->bytes->pdata[i], expected->bytes->pdata[i]),
+        "frame %u differs", i);
+    fail_unless_equals_uint64 (g_array_index (run->times, GstClockTime, i),
+        g_array_index (expected->times, GstClockTime, i));
+  }
+}
+
+static void
+pose (const gchar *devices, const gchar *faults)
+{
+  g_setenv ("CUDAVISION_POSED_DEVICES", devices, TRUE);
+  g_setenv ("CUDAVISION_FAULTS", faults, TRUE);
+}
+
+/* --- tests ------------------------------------------------------------------- */
+
+GST_START_TEST (test_equal_bits)
+{
+  static const gchar *const posed[] = { "1", "2", "3", "3:1:1" };
+  static const gchar *const policies[] = { "queue", "equal", "fuzzy" };
+  Run expected = run_line (lines[__i__], "backend=cpu");
+
+  compare (&expected, &expected, N_FRAMES);
+  for (guint i = 0; i < G_N_ELEMENTS (posed); i++)
+    for (guint k = 0; k < G_N_ELEMENTS (policies); k++) {
+      gchar *settings =
+          g_strdup_printf ("cuda-device-ids=all balance=%s", policies[k]);
+      Run run;
+
+      pose (posed[i], "");
+      run = run_line (lines[__i__], settings);
+      compare (&run, &expected, N_FRAMES);
+      fail_unless_equals_int ((gint) run.warnings, 0);
+      run_clear (&run);
+      g_free (settings);
+    }
+  run_clear (&expected);
+}
+GST_END_TEST;
+
+/* One or two of three devices are lost, each with any of its jobs. */
+GST_START_TEST (test_lost_devices)
+{
+  Run expected = run_line (lines[__i__], "backend=cpu");
+  GRand *random = g_rand_new_with_seed (33 + (guint32) __i__);
+
+  for (guint round = 0; round < 100; round++) {
+    const gint first = g_rand_int_range (random, 0, 3);
+    const gint second = (first + g_rand_int_range (random, 0, 3)) % 3;
+    gchar *faults =
+        g_strdup_printf ("%d:%d,%d:%d", first, g_rand_int_range (random, 1, 9),
+            second, g_rand_int_range (random, 1, 9));
+    Run run;
+
+    pose (round % 2 ? "3" : "2:1:1", faults);
+    run = run_line (lines[__i__], "cuda-device-ids=0,1,2 backend=cuda");
+    compare (&run, &expected, N_FRAMES);
+    fail_unless (run.error == NULL, "%s", run.error);
+    fail_unless (run.warnings <= 2, "%u warnings", run.warnings);
+    run_clear (&run);
+    g_free (faults);
+  }
+  g_rand_free (random);
+  run_clear (&expected);
+}
+GST_END_TEST;
+
+/* With backend=auto the CPU goes on; else what was complete leaves before the error. */
+GST_START_TEST (test_all_lost)
+{
+  Run expected = run_line (lines[__i__], "backend=cpu");
+  Run run;
+
+  pose ("2", "0:2,1:4");
+  run = run_line (lines[__i__], "cuda-device-ids=all");
+  compare (&run, &expected, N_FRAMES);
+  fail_unless (run.error == NULL, "%s", run.error);
+  run_clear (&run);
+
+  run = run_line (lines[__i__], "cuda-device-ids=all backend=cuda");
+  fail_unless (run.error != NULL && strstr (run.error, "device ") != NULL);
+  fail_unless (run.bytes->len < N_FRAMES);
+  compare (&run, &expected, run.bytes->len);
+  run_clear (&run);
+  run_clear (&expected);
+}
+GST_END_TEST;
+
+GST_START_TEST (test_lists)
+{
+  static const struct {
+    const gchar *ids, *words;
+  } bad[] = {
+    { "0,7", "no CUDA device 7: this machine has 2" },
+    { "0,0", "device 0 is twice in the list" },
+    { "0,one", "\"one\" is no number of a device" },
+    { "0,,1", "\"\" is no number of a device" },
+  };
+
+  pose ("2", "");
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
+    gchar *line = g_strdup_printf (
+        "%s cuda-device-ids=%s ! fakesink", lines[__i__], bad[i].ids);
+
+    bus_expect_first (line, GST_MESSAGE_ERROR, bad[i].words);
+    g_free (line);
+  }
+}
+GST_END_TEST;
+
+GST_START_TEST (test_stats)
+{
+  gdouble shares = 0.0;
+  const GValue *devices;
+  Run run;
+
+  pose ("3", "");
+  run = run_line (lines[__i__], "cuda-device-ids=all balance=equal");
+  devices = gst_structure_get_value (run.stats, "devices");
+  fail_unless (devices != NULL);
+  fail_unless_equals_int ((gint) gst_value_array_get_size (devices), 3);
+  for (guint i = 0; i < 3; i++) {
+    const GstStructure *s =
+        gst_value_get_structure (gst_value_array_get_value (devices, i));
+    gdouble share, busy;
+    gboolean lost;
+
+    fail_unless (gst_structure_get_double (s, "share", &share));
+    fail_unless (gst_structure_get_double (s, "busy", &busy));
+    fail_unless (gst_structure_get_boolean (s, "lost", &lost) && !lost);
+    fail_unless (busy > 0.0 && busy <= 1.0, "busy %g", busy);
+    fail_unless (share > 0.3 && share < 0.4, "share %g", share);
+    shares += share;
+  }
+  fail_unless (ABS (shares - 1.0) < 1e-9);
+  run_clear (&run);
+
+  run = run_line (lines[__i__], "backend=cpu");
+  fail_if (gst_structure_has_field (run.stats, "devices"));
+  run_clear (&run);
+}
+GST_END_TEST;
+
+static Suite *
+devices_suite (void)
+{
+  Suite *suite = suite_create ("devices");
+  TCase *tests = tcase_create ("general");
+  const gint n = G_N_ELEMENTS (lines);
+
+  suite_add_tcase (suite, tests);
+  tcase_set_timeout (tests, 200);
+  tcase_add_loop_test (tests, test_equal_bits, 0, n);
+  tcase_add_loop_test (tests, test_lost_devices, 0, n);
+  tcase_add_loop_test (tests, test_all_lost, 0, n);
+  tcase_add_loop_test (tests, test_lists, 0, n);
+  tcase_add_loop_test (tests, test_stats, 0, n);
+  return suite;
+}
+
+GST_CHECK_MAIN (devices);
