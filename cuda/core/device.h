@@ -43,7 +43,7 @@ gint cvis_device_count (GError **error);
 gboolean cvis_device_info (
     gint device_id, CvisDeviceInfo *info, GError **error);
 
-/* What a balancer compares; FALSE if the driver does not tell. */
+/* The traits that a balancer compares. Returns: FALSE if the driver has none */
 gboolean cvis_device_traits (gint device_id, CvisDeviceTraits *traits);
 
 /* Whether this build has code for the device of @context: compiled for it, or PTX that

@@ -325,7 +325,7 @@ void gst_cvis_filter_post_setup_error (
  * Returns: FALSE after posting an error */
 gboolean gst_cvis_filter_start_backend (GstCvisFilter *filter);
 
-/* What an engine over @devices needs: the policy, and the warning about a lost device. */
+/* The policy for an engine over @devices, and the warning about a lost device. */
 CvisFleetOwner gst_cvis_filter_get_fleet_owner (GstCvisFilter *filter);
 /* The fleet that the property "stats" describes, for the thread that makes and frees it.
  * @fleet: (nullable): set %NULL before it is freed */

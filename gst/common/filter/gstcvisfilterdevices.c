@@ -33,7 +33,7 @@ gst_cvis_filter_class_install_devices (GstCvisFilterClass *klass)
   g_object_class_install_property (object_class,
       GST_CVIS_FILTER_PROP_DEVICES + 1,
       g_param_spec_enum ("balance", "Balance",
-          "Which of several GPUs computes the next frame",
+          "Policy by which several GPUs share the frames",
           gst_cvis_enum_type ("GstCvisBalance", values), CVIS_BALANCE_QUEUE,
           G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
               | GST_PARAM_MUTABLE_READY));
