@@ -219,16 +219,6 @@ cvis_devices_free (CvisDevices *devices)
   g_free (devices);
 }
 
-gboolean
-cvis_devices_get_traits (const CvisDevices *devices, CvisDeviceTraits *traits)
-{
-  for (guint i = 0; i < devices->n; i++)
-    if (devices->devices[i].context == NULL
-        || !cvis_device_traits (devices->devices[i].id, &traits[i]))
-      return FALSE;
-  return TRUE;
-}
-
 CvisFleetDevice
 cvis_device_with_engine (const CvisDevice *device, gpointer engine)
 {
@@ -240,4 +230,111 @@ cvis_device_with_engine (const CvisDevice *device, gpointer engine)
     .fail_at = device->fail_at,
 #endif
   };
+}
+
+/* --- fleets -------------------------------------------------------------------- */
+
+/* The user data of a fleet over devices */
+typedef struct {
+  const CvisDevices *devices;
+  CvisFleetOwner owner;
+  CvisFleetConfig config; /* as given */
+  CvisMakeEngine make;
+  guint lost;
+} Over;
+
+static gpointer
+replace_last (gpointer user_data, GError **error)
+{
+  Over *over = user_data;
+
+  return over->make (NULL, over->config.user_data, error);
+}
+
+static void
+report_loss (guint device, const GError *error, gpointer user_data)
+{
+  Over *over = user_data;
+
+  over->lost++;
+  if (over->owner.lose != NULL && device < over->devices->n)
+    over->owner.lose (&over->devices->devices[device], error,
+        over->lost < over->devices->n || over->owner.fall_back,
+        over->owner.user_data);
+}
+
+static void
+finish_job (gpointer job, gpointer user_data)
+{
+  Over *over = user_data;
+
+  over->config.finish (job, over->config.user_data);
+}
+
+static void
+release_job (gpointer job, gpointer user_data)
+{
+  Over *over = user_data;
+
+  over->config.release (job, over->config.user_data);
+}
+
+/* Describes the devices to the balancer. Returns: FALSE for posed devices, which have no
+ * traits */
+static gboolean
+get_traits (const CvisDevices *devices, CvisDeviceTraits *traits)
+{
+  for (guint i = 0; i < devices->n; i++)
+    if (devices->devices[i].context == NULL
+        || !cvis_device_traits (devices->devices[i].id, &traits[i]))
+      return FALSE;
+  return TRUE;
+}
+
+/* Returns: how many were made; less than all with @error */
+static guint
+make_engines (Over *over, CvisFleetDevice *members, GError **error)
+{
+  for (guint i = 0; i < over->devices->n; i++) {
+    const CvisDevice *device = &over->devices->devices[i];
+    gpointer engine =
+        over->make (device->context, over->config.user_data, error);
+
+    if (engine == NULL) {
+      g_prefix_error (error, "%s: ", device->name);
+      return i;
+    }
+    members[i] = cvis_device_with_engine (device, engine);
+  }
+  return over->devices->n;
+}
+
+CvisFleet *
+cvis_devices_make_fleet (const CvisDevices *devices,
+    const CvisFleetOwner *owner, const CvisFleetConfig *config,
+    CvisMakeEngine make, GError **error)
+{
+  CvisFleetDevice members[CVIS_FLEET_MAX_DEVICES];
+  CvisDeviceTraits traits[CVIS_FLEET_MAX_DEVICES];
+  CvisFleetConfig whole = *config;
+  Over *over = g_new0 (Over, 1);
+  guint n;
+
+  *over = (Over){ devices, *owner, *config, make, 0 };
+  n = make_engines (over, members, error);
+  if (n < devices->n) {
+    while (n > 0)
+      config->ops->free (members[--n].engine);
+    g_free (over);
+    return NULL;
+  }
+  whole.balance = owner->balance;
+  whole.traits = get_traits (devices, traits) ? traits : NULL;
+  whole.replace = owner->fall_back ? replace_last : NULL;
+  whole.lose = report_loss;
+  whole.finish = config->finish != NULL ? finish_job : NULL;
+  whole.release = config->release != NULL ? release_job : NULL;
+  whole.user_data = over;
+  whole.free_user_data = g_free;
+  return cvis_fleet_new (&whole, members, n);
 }

@@ -66,10 +66,17 @@ typedef struct {
   gpointer user_data;
 } CvisFleetOwner;
 
-/* Describes the devices to the balancer. @traits: (out): of each device. Returns: FALSE
- * for posed devices, which have none */
-gboolean cvis_devices_get_traits (
-    const CvisDevices *devices, CvisDeviceTraits *traits);
+/* Makes an engine in @context, %NULL: on the CPU. */
+typedef gpointer (*CvisMakeEngine) (
+    CvisContext *context, gpointer user_data, GError **error);
+
+/* Makes an engine for each of @devices, which outlive the fleet, and the fleet of them.
+ * @config: without balance, traits, replace and lose, which @owner gives; its functions
+ *   get its user_data, as @make does
+ * Returns: %NULL with the error of @make and the device in the text */
+CvisFleet *cvis_devices_make_fleet (const CvisDevices *devices,
+    const CvisFleetOwner *owner, const CvisFleetConfig *config,
+    CvisMakeEngine make, GError **error);
 
 /* Whether CPU engines stand for devices. */
 gboolean cvis_devices_posed (void);

@@ -697,6 +697,8 @@ cvis_fleet_free (CvisFleet *fleet)
   g_cond_clear (&fleet->completed);
   g_mutex_clear (&fleet->lock);
   cvis_balancer_free (fleet->balancer);
+  if (fleet->config.free_user_data != NULL)
+    fleet->config.free_user_data (fleet->config.user_data);
   g_free (fleet->devices);
   g_free (fleet->entries);
   g_free (fleet);

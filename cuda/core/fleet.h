@@ -88,6 +88,7 @@ typedef struct {
  *   by the thread that waits
  * @release: (nullable): with @before: called for each job that was returned when its
  *   input is no longer needed, in order, by the thread that waits
+ * @free_user_data: (nullable): called when the fleet has been freed
  */
 typedef struct {
   const CvisFleetOps *ops;
@@ -106,6 +107,7 @@ typedef struct {
   void (*finish) (gpointer job, gpointer user_data);
   void (*release) (gpointer job, gpointer user_data);
   gpointer user_data;
+  void (*free_user_data) (gpointer user_data);
 } CvisFleetConfig;
 
 /* @n: 1..CVIS_FLEET_MAX_DEVICES */

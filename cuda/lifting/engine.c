@@ -7,7 +7,7 @@
 #include "cuda/lifting/backend.h"
 #include "cuda/lifting/fleet.h"
 
-/* With a fleet only the plan and what belongs to the fleet are set. */
+/* With a fleet only that and the plan are set. */
 struct _LwtEngine {
   LwtPlan plan;
   const LwtBackendOps *ops;
@@ -15,9 +15,6 @@ struct _LwtEngine {
   gboolean cuda;
   CvisJobs *jobs;
   CvisFleet *fleet;
-  const CvisDevices *devices;
-  CvisFleetOwner owner;
-  guint lost;
 };
 
 LwtEngine *
@@ -41,41 +38,9 @@ lwt_engine_new_on (const LwtBackendOps *ops, const LwtConfig *config,
 /* --- over several devices --------------------------------------------------- */
 
 static gpointer
-make_replacement (gpointer engine, GError **error)
+make_member (CvisContext *context, gpointer engine, GError **error)
 {
-  return lwt_engine_new (&((LwtEngine *) engine)->plan.config, NULL, error);
-}
-
-static void
-report_loss (guint device, const GError *error, gpointer user_data)
-{
-  LwtEngine *engine = user_data;
-
-  engine->lost++;
-  if (engine->owner.lose != NULL && device < engine->devices->n)
-    engine->owner.lose (&engine->devices->devices[device], error,
-        engine->lost < engine->devices->n || engine->owner.fall_back,
-        engine->owner.user_data);
-}
-
-/* Makes the engine of each device. Returns: how many; less than all with @error */
-static guint
-make_members (LwtEngine *engine, CvisFleetDevice *members, GError **error)
-{
-  const CvisDevices *devices = engine->devices;
-
-  for (guint i = 0; i < devices->n; i++) {
-    const CvisDevice *device = &devices->devices[i];
-    LwtEngine *member =
-        lwt_engine_new (&engine->plan.config, device->context, error);
-
-    if (member == NULL) {
-      g_prefix_error (error, "%s: ", device->name);
-      return i;
-    }
-    members[i] = cvis_device_with_engine (device, member);
-  }
-  return devices->n;
+  return lwt_engine_new (&((LwtEngine *) engine)->plan.config, context, error);
 }
 
 LwtEngine *
@@ -83,30 +48,16 @@ lwt_engine_new_over (const LwtConfig *config, const CvisDevices *devices,
     const CvisFleetOwner *owner, GError **error)
 {
   LwtEngine *engine = g_new0 (LwtEngine, 1);
-  CvisFleetDevice members[CVIS_FLEET_MAX_DEVICES];
-  CvisDeviceTraits traits[CVIS_FLEET_MAX_DEVICES];
-  CvisFleetConfig fleet = { .ops = &lwt_fleet_ops,
+  const CvisFleetConfig fleet = { .ops = &lwt_fleet_ops,
     .what = "surfaces",
     .depth = config->depth_in_flight,
-    .balance = owner->balance,
-    .replace = owner->fall_back ? make_replacement : NULL,
-    .lose = report_loss,
     .user_data = engine };
-  guint n = 0;
 
-  engine->devices = devices;
-  engine->owner = *owner;
   if (lwt_plan_init (&engine->plan, config, error))
-    n = make_members (engine, members, error);
-  if (n < devices->n) {
-    while (n > 0)
-      lwt_engine_free (members[--n].engine);
-    g_free (engine);
-    return NULL;
-  }
-  if (cvis_devices_get_traits (devices, traits))
-    fleet.traits = traits;
-  engine->fleet = cvis_fleet_new (&fleet, members, n);
+    engine->fleet =
+        cvis_devices_make_fleet (devices, owner, &fleet, make_member, error);
+  if (engine->fleet == NULL)
+    g_clear_pointer (&engine, g_free);
   return engine;
 }
 

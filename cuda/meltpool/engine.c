@@ -6,12 +6,17 @@
  * order of batches. */
 #include "cuda/core/jobs.h"
 #include "cuda/meltpool/backend.h"
+#include "cuda/meltpool/fleet.h"
 
+/* With a fleet only that, the window and the config are set. */
 struct _PbfEngine {
+  PbfConfig config;
+  CvisFleet *fleet;
+  PbfWindow *window;
+
   const PbfBackendOps *ops;
   PbfBackend *backend;
   PbfModel *model;
-  guint max_batch;
   gboolean cuda;
   guint64 position;
   CvisJobs *batches;
@@ -162,14 +167,65 @@ pbf_engine_new (const PbfConfig *config, PbfModel *model, CvisContext *context,
   if (backend == NULL)
     return NULL;
   engine = g_new0 (PbfEngine, 1);
+  engine->config = *config;
   engine->ops = ops;
   engine->backend = backend;
   engine->model = model ? pbf_model_ref (model) : NULL;
-  engine->max_batch = config->max_batch;
   engine->cuda = context != NULL;
   engine->batches = cvis_jobs_new (config->depth);
   return engine;
 }
+
+/* --- over several devices --------------------------------------------------- */
+
+static gpointer
+make_member (CvisContext *context, gpointer engine, GError **error)
+{
+  return pbf_engine_new (&((PbfEngine *) engine)->config, NULL, context, error);
+}
+
+static void
+finish_batch (gpointer batch, gpointer engine)
+{
+  pbf_window_apply (((PbfEngine *) engine)->window, batch);
+}
+
+PbfEngine *
+pbf_engine_new_over (const PbfConfig *config, PbfModel *model,
+    const CvisDevices *devices, const CvisFleetOwner *owner, GError **error)
+{
+  PbfEngine *engine = g_new0 (PbfEngine, 1);
+  CvisFleetConfig fleet;
+
+  engine->config = *config;
+  engine->config.features_only = TRUE;
+  pbf_fleet_init (&fleet, &engine->config);
+  fleet.finish = finish_batch;
+  fleet.user_data = engine;
+  engine->fleet =
+      cvis_devices_make_fleet (devices, owner, &fleet, make_member, error);
+  if (engine->fleet == NULL) {
+    g_free (engine);
+    return NULL;
+  }
+  engine->window = pbf_window_new (config, model);
+  return engine;
+}
+
+guint
+pbf_engine_get_depth (PbfEngine *engine)
+{
+  return engine->fleet != NULL ? cvis_fleet_get_size (engine->fleet)
+                               : engine->config.depth;
+}
+
+CvisFleet *
+pbf_engine_get_fleet (PbfEngine *engine)
+{
+  return engine->fleet;
+}
+
+/* --- freeing ----------------------------------------------------------------- */
 
 void
 pbf_engine_free (PbfEngine *engine)
@@ -178,6 +234,12 @@ pbf_engine_free (PbfEngine *engine)
 
   if (engine == NULL)
     return;
+  if (engine->fleet != NULL) {
+    cvis_fleet_free (engine->fleet);
+    pbf_window_free (engine->window);
+    g_free (engine);
+    return;
+  }
   do {
     pbf_engine_wait (engine, &batch, NULL);
   } while (batch != NULL);
@@ -191,9 +253,9 @@ pbf_engine_free (PbfEngine *engine)
 gboolean
 pbf_engine_check (PbfEngine *engine, const PbfBatch *batch, GError **error)
 {
-  if (batch->n < 1 || batch->n > engine->max_batch)
+  if (batch->n < 1 || batch->n > engine->config.max_batch)
     return cvis_refuse (error, "a batch of %u frames, must be 1 to %u",
-        batch->n, engine->max_batch);
+        batch->n, engine->config.max_batch);
   if (batch->on_device && !engine->cuda)
     return cvis_refuse (error,
         "the CPU backend does not accept frames in device memory. Use the CUDA "
@@ -206,6 +268,8 @@ pbf_engine_submit (PbfEngine *engine, PbfBatch *batch, GError **error)
 {
   guint slot;
 
+  if (engine->fleet != NULL)
+    return cvis_fleet_submit (engine->fleet, batch, error);
   if (!pbf_engine_check (engine, batch, error)
       || !cvis_jobs_find_slot (engine->batches, "batches", &slot, error)
       || !engine->ops->submit (
@@ -223,6 +287,13 @@ pbf_engine_wait (PbfEngine *engine, PbfBatch **batch, GError **error)
   gboolean ok;
   guint slot;
 
+  if (engine->fleet != NULL) {
+    gpointer done;
+
+    ok = cvis_fleet_wait (engine->fleet, &done, error);
+    *batch = done;
+    return ok;
+  }
   *batch = cvis_jobs_peek (engine->batches, &slot);
   if (*batch == NULL)
     return TRUE;
@@ -234,13 +305,18 @@ pbf_engine_wait (PbfEngine *engine, PbfBatch **batch, GError **error)
 gboolean
 pbf_engine_has_fallen_back (PbfEngine *engine)
 {
-  return engine->ops->has_fallen_back != NULL
+  return engine->fleet == NULL && engine->ops->has_fallen_back != NULL
          && engine->ops->has_fallen_back (engine->backend);
 }
 
 void
 pbf_engine_reset (PbfEngine *engine)
 {
+  if (engine->fleet != NULL) {
+    cvis_fleet_end (engine->fleet);
+    pbf_window_reset (engine->window);
+    return;
+  }
   engine->position = 0;
   engine->ops->reset (engine->backend);
 }

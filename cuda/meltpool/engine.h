@@ -14,6 +14,7 @@
 #pragma once
 
 #include "cuda/core/backend.h"
+#include "cuda/core/devices.h"
 #include "cuda/meltpool/model.h"
 #include "cuda/records/pbfrecord.h"
 #include "cuda/crop/track.h"
@@ -185,6 +186,15 @@ typedef struct _PbfEngine PbfEngine;
  */
 PbfEngine *pbf_engine_new (const PbfConfig *config, PbfModel *model,
     CvisContext *context, GError **error);
+/* The same over several devices, with the bits of one: devices compute the features of
+ * batches, the thread that waits the window and the network. @config: depth is that of
+ * each device */
+PbfEngine *pbf_engine_new_over (const PbfConfig *config, PbfModel *model,
+    const CvisDevices *devices, const CvisFleetOwner *owner, GError **error);
+/* Batches in flight at most. */
+guint pbf_engine_get_depth (PbfEngine *engine);
+/* Returns: (nullable): the fleet of an engine over several devices */
+CvisFleet *pbf_engine_get_fleet (PbfEngine *engine);
 /* Waits for batches in flight and frees the engine. */
 void pbf_engine_free (PbfEngine *engine);
 

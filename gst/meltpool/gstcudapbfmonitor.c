@@ -136,6 +136,7 @@ open_result_link (GstCudaPbfMonitor *self)
 static void
 free_engine (GstCudaPbfMonitor *self)
 {
+  gst_cvis_filter_set_fleet (&self->filter, NULL);
   g_clear_pointer (&self->engine, pbf_engine_free);
   self->warned_of_stall = FALSE;
   gst_cvis_pool_clear (&self->records_pool);
@@ -217,8 +218,13 @@ settle_mode (GstCudaPbfMonitor *self, PbfConfig *config)
   PbfMode wanted = config->mode;
 
   config->mode = pbf_config_mode (config);
-  if (wanted == PBF_MODE_PERSISTENT && config->mode != wanted
-      && self->filter.context != NULL)
+  if (wanted == PBF_MODE_PERSISTENT && self->filter.devices != NULL)
+    GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS,
+        ("mode=batch is used instead of mode=persistent, which needs one GPU. "
+         "Leave cuda-device-ids empty, or set mode=batch."),
+        (NULL));
+  else if (wanted == PBF_MODE_PERSISTENT && config->mode != wanted
+           && self->filter.context != NULL)
     GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS,
         ("mode=batch is used instead of mode=persistent, which supports only "
          "roi-size=%d and spatter-scope=roi. Set these, or mode=batch.",
@@ -237,7 +243,10 @@ settle_mode (GstCudaPbfMonitor *self, PbfConfig *config)
 static gboolean
 setup_engine (GstCudaPbfMonitor *self, const GstVideoInfo *info)
 {
+  const CvisFleetOwner owner = gst_cvis_filter_get_fleet_owner (&self->filter);
+  const CvisDevices *devices = self->filter.devices;
   PbfConfig config = self->active.config;
+  guint depth = self->batching.depth;
   GError *error = NULL;
 
   gst_pbf_output_discard (self);
@@ -245,9 +254,12 @@ setup_engine (GstCudaPbfMonitor *self, const GstVideoInfo *info)
   config.width = GST_VIDEO_INFO_WIDTH (info);
   config.height = GST_VIDEO_INFO_HEIGHT (info);
   config.max_batch = self->batching.size;
+  config.features_only = devices != NULL;
   settle_mode (self, &config);
   self->engine =
-      pbf_engine_new (&config, self->model, self->filter.context, &error);
+      devices != NULL
+          ? pbf_engine_new_over (&config, self->model, devices, &owner, &error)
+          : pbf_engine_new (&config, self->model, self->filter.context, &error);
   if (self->engine == NULL) {
     GST_ELEMENT_ERROR (self, LIBRARY, INIT,
         ("Cannot set up the melt-pool engine for %ux%u pixels: %s. Use a "
@@ -257,10 +269,14 @@ setup_engine (GstCudaPbfMonitor *self, const GstVideoInfo *info)
     g_error_free (error);
     return FALSE;
   }
+  if (devices != NULL)
+    depth = pbf_engine_get_depth (self->engine) + 1;
+  gst_cvis_filter_set_fleet (
+      &self->filter, pbf_engine_get_fleet (self->engine));
   /* without a context a plain pool: its few buffers stay in the CPU's caches,
    * slabs would not */
   self->records_pool = gst_cvis_pool_new_active (self->filter.context, NULL,
-      config.max_batch * sizeof (CvisPbfResult), self->batching.depth + 1);
+      config.max_batch * sizeof (CvisPbfResult), depth + 1);
   if (self->records_pool == NULL) {
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
         ("No memory for the results of batches of %u frames. Use a smaller "
@@ -271,8 +287,7 @@ setup_engine (GstCudaPbfMonitor *self, const GstVideoInfo *info)
   }
   if (self->grey.wide) {
     self->grey_pool = gst_cvis_pool_new_active (self->filter.context, NULL,
-        (gsize) config.max_batch * config.width * config.height,
-        self->batching.depth + 1);
+        (gsize) config.max_batch * config.width * config.height, depth + 1);
     if (self->grey_pool == NULL) {
       GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
           ("No memory for batches of %u frames of %ux%u in 8 bits. Use a "
@@ -282,14 +297,14 @@ setup_engine (GstCudaPbfMonitor *self, const GstVideoInfo *info)
       return FALSE;
     }
   }
-  for (guint i = 0; i < self->batching.depth; i++)
+  for (guint i = 0; i < depth; i++)
     gst_cvis_filter_add_item (&self->filter,
         gst_pbf_batch_new (config.max_batch, self->filter.context));
   GST_OBJECT_LOCK (self);
   self->batch_size = config.max_batch;
   GST_OBJECT_UNLOCK (self);
   GST_INFO_OBJECT (self, "%ux%u, batches of %u, %u with the one being filled",
-      config.width, config.height, config.max_batch, self->batching.depth);
+      config.width, config.height, config.max_batch, depth);
   return TRUE;
 }
 
@@ -664,6 +679,7 @@ gst_cuda_pbf_monitor_class_init (GstCudaPbfMonitorClass *klass)
   filter_class->reset_stats = gst_cuda_pbf_monitor_reset_stats;
   gst_pbf_settings_install (
       filter_class, G_STRUCT_OFFSET (GstCudaPbfMonitor, settings));
+  gst_cvis_filter_class_install_devices (filter_class);
 
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
