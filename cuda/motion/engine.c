@@ -7,6 +7,7 @@
 #include "cuda/core/jobs.h"
 #include "cuda/motion/backend.h"
 #include "cuda/motion/finish.h"
+#include "cuda/motion/fleet.h"
 
 typedef enum {
   FRAME_PENDING, /* waits for future frames */
@@ -24,6 +25,7 @@ typedef struct {
 
 struct _MotionEngine {
   MotionConfig config;
+  MotionOver *over; /* several devices: the rest is not used */
   const MotionBackendOps *ops;
   MotionBackend *backend;
   gboolean cuda;
@@ -88,6 +90,38 @@ motion_engine_new (
   return motion_engine_new_on (ops, config, context, error);
 }
 
+MotionEngine *
+motion_engine_new_over (const MotionConfig *config, const CvisDevices *devices,
+    const CvisFleetOwner *owner, GError **error)
+{
+  MotionEngine *engine;
+  MotionOver *over = motion_over_new (config, devices, owner, error);
+
+  if (over == NULL)
+    return NULL;
+  engine = g_new0 (MotionEngine, 1);
+  engine->config = *config;
+  engine->over = over;
+  return engine;
+}
+
+guint
+motion_engine_get_depth (MotionEngine *engine)
+{
+  const MotionConfig *config = &engine->config;
+
+  if (engine->over != NULL)
+    return cvis_fleet_get_size (motion_over_get_fleet (engine->over));
+  return config->depth_in_flight
+         + (config->bidirectional ? config->references : 0);
+}
+
+CvisFleet *
+motion_engine_get_fleet (MotionEngine *engine)
+{
+  return engine->over != NULL ? motion_over_get_fleet (engine->over) : NULL;
+}
+
 void
 motion_engine_free (MotionEngine *engine)
 {
@@ -95,6 +129,11 @@ motion_engine_free (MotionEngine *engine)
 
   if (engine == NULL)
     return;
+  if (engine->over != NULL) {
+    motion_over_free (engine->over);
+    g_free (engine);
+    return;
+  }
   do {
     motion_engine_wait (engine, &job, NULL);
   } while (job != NULL);
@@ -235,9 +274,12 @@ start_pending (MotionEngine *engine)
 gboolean
 motion_engine_submit (MotionEngine *engine, MotionJob *job, GError **error)
 {
-  guint picture = (guint) (engine->loaded % engine->n_pictures);
-  guint slot;
+  guint picture, slot;
 
+  if (engine->over != NULL)
+    return motion_engine_check (engine, job, error)
+           && motion_over_submit (engine->over, job, error);
+  picture = (guint) (engine->loaded % engine->n_pictures);
   if (!motion_engine_check (engine, job, error)
       || !cvis_jobs_find_slot (engine->in_flight, "frames", &slot, error)
       || !engine->ops->load (engine->backend, picture, job, error))
@@ -287,9 +329,12 @@ gboolean
 motion_engine_wait (MotionEngine *engine, MotionJob **job, GError **error)
 {
   guint slot;
-  Frame *frame = find_ready (engine, &slot);
+  Frame *frame;
   gboolean ok = FALSE;
 
+  if (engine->over != NULL)
+    return motion_over_wait (engine->over, job, error);
+  frame = find_ready (engine, &slot);
   *job = NULL;
   if (frame == NULL)
     return TRUE;
@@ -307,6 +352,10 @@ motion_engine_wait (MotionEngine *engine, MotionJob **job, GError **error)
 void
 motion_engine_end (MotionEngine *engine)
 {
+  if (engine->over != NULL) {
+    motion_over_end (engine->over);
+    return;
+  }
   while (engine->n_pending > 0)
     start_oldest_pending (engine);
   engine->frames = 0;

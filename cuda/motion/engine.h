@@ -14,6 +14,7 @@
 #pragma once
 
 #include "cuda/core/backend.h"
+#include "cuda/core/devices.h"
 #include "cuda/records/motionrecord.h"
 
 G_BEGIN_DECLS
@@ -170,11 +171,23 @@ typedef struct {
 
 typedef struct _MotionEngine MotionEngine;
 
+/* Consecutive frames that a device of several searches */
+#define MOTION_CHUNK 4
+
 /* Allocates all memory. @context: (nullable): the CUDA context to compute
  * in; %NULL: the CPU. Returns: %NULL with CVIS_ERROR_INVALID, _MEMORY or
  * _CUDA */
 MotionEngine *motion_engine_new (
     const MotionConfig *config, CvisContext *context, GError **error);
+/* The same over several devices, with the bits of one: each searches chunks of
+ * MOTION_CHUNK frames. The luma, in system memory, is copied. @config: without
+ * motion_config_needs_prior(); depth_in_flight is that of each device */
+MotionEngine *motion_engine_new_over (const MotionConfig *config,
+    const CvisDevices *devices, const CvisFleetOwner *owner, GError **error);
+/* Frames in flight at most, also those that wait for future frames. */
+guint motion_engine_get_depth (MotionEngine *engine);
+/* Returns: (nullable): the fleet of an engine over several devices */
+CvisFleet *motion_engine_get_fleet (MotionEngine *engine);
 /* Waits for frames in flight and frees the engine. */
 void motion_engine_free (MotionEngine *engine);
 

@@ -4,6 +4,8 @@
  */
 #include "cuda/motion/fleet.h"
 
+#include <string.h>
+
 static gboolean
 check_frame (gpointer engine, gconstpointer job, GError **error)
 {
@@ -60,4 +62,178 @@ motion_fleet_init (CvisFleetConfig *fleet, const MotionConfig *config)
     .chunk = config->chunk,
     .before = config->references,
     .after = config->bidirectional ? config->references : 0 };
+}
+
+/* --- the interface of an engine ------------------------------------------------ */
+
+/* A frame with a luma of its own */
+typedef struct {
+  MotionJob job;
+  MotionJob *of; /* the caller's */
+  guint8 *luma;
+} Copy;
+
+struct _MotionOver {
+  MotionConfig config;
+  MotionConstant *constant; /* of the waiting thread */
+  CvisFleet *fleet;
+  CvisContext *context; /* for pinned memory; NULL: plain memory */
+  gsize stride, rows;   /* of a copy */
+  GAsyncQueue *spare;   /* of Copy */
+  GPtrArray *copies;    /* all of them; of the submitting thread */
+};
+
+static gpointer
+make_member (CvisContext *context, gpointer over, GError **error)
+{
+  return motion_engine_new (&((MotionOver *) over)->config, context, error);
+}
+
+static void
+finish_copy (gpointer copy, gpointer user_data)
+{
+  MotionOver *over = user_data;
+
+  motion_finish (&over->config, over->constant, &((Copy *) copy)->job);
+}
+
+static void
+release_copy (gpointer copy, gpointer over)
+{
+  g_async_queue_push (((MotionOver *) over)->spare, copy);
+}
+
+MotionOver *
+motion_over_new (const MotionConfig *config, const CvisDevices *devices,
+    const CvisFleetOwner *owner, GError **error)
+{
+  const gsize last = config->sampling - 1; /* of the samples in a square */
+  MotionOver *over = g_new0 (MotionOver, 1);
+  CvisFleetConfig fleet;
+
+  over->config = *config;
+  over->config.chunk = MOTION_CHUNK;
+  over->context = devices->devices[0].context;
+  over->rows = config->height * (last + 1);
+  over->stride = (config->width * (last + 1) * (config->depth > 8 ? 2 : 1) + 63)
+                 & ~(gsize) 63;
+  over->spare = g_async_queue_new ();
+  over->copies = g_ptr_array_new ();
+  motion_fleet_init (&fleet, &over->config);
+  fleet.finish = finish_copy;
+  fleet.release = release_copy;
+  fleet.user_data = over;
+  over->constant = motion_constant_new (config, error);
+  if (over->constant != NULL)
+    over->fleet =
+        cvis_devices_make_fleet (devices, owner, &fleet, make_member, error);
+  if (over->fleet == NULL)
+    g_clear_pointer (&over, motion_over_free);
+  return over;
+}
+
+void
+motion_over_free (MotionOver *over)
+{
+  cvis_fleet_free (over->fleet);
+  for (guint i = 0; i < over->copies->len; i++) {
+    Copy *copy = over->copies->pdata[i];
+
+    if (over->context != NULL)
+      cvis_pinned_free (over->context, copy->luma);
+    else
+      g_free (copy->luma);
+    g_free (copy);
+  }
+  g_ptr_array_unref (over->copies);
+  g_async_queue_unref (over->spare);
+  motion_constant_free (over->constant);
+  g_free (over);
+}
+
+CvisFleet *
+motion_over_get_fleet (MotionOver *over)
+{
+  return over->fleet;
+}
+
+/* Returns: a spare copy, or a new one; %NULL with CVIS_ERROR_MEMORY or _CUDA */
+static Copy *
+get_copy (MotionOver *over, GError **error)
+{
+  const gsize size = over->stride * over->rows;
+  Copy *copy = g_async_queue_try_pop (over->spare);
+  guint8 *luma;
+
+  if (copy != NULL)
+    return copy;
+  luma = over->context != NULL ? cvis_pinned_alloc (over->context, size, error)
+                               : g_try_malloc (size);
+  if (luma == NULL) {
+    if (over->context == NULL)
+      g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
+          "no memory for a copy of %" G_GSIZE_FORMAT " bytes", size);
+    return NULL;
+  }
+  copy = g_new0 (Copy, 1);
+  copy->luma = luma;
+  g_ptr_array_add (over->copies, copy);
+  return copy;
+}
+
+/* Copies the rows that are searched, with all of their samples. */
+static void
+copy_luma (const MotionOver *over, Copy *copy, const MotionJob *job)
+{
+  const guint step = over->config.sampling, middle = step / 2;
+  const gsize bytes = (gsize) (over->config.width - 1) * step + middle + 1;
+  const gsize row = bytes * (over->config.depth > 8 ? 2 : 1);
+
+  for (guint y = 0; y < over->config.height; y++) {
+    const gsize at = (gsize) y * step + middle;
+
+    memcpy (copy->luma + at * over->stride, job->luma + at * job->stride, row);
+  }
+}
+
+gboolean
+motion_over_submit (MotionOver *over, MotionJob *job, GError **error)
+{
+  Copy *copy = get_copy (over, error);
+
+  if (copy == NULL)
+    return FALSE;
+  copy_luma (over, copy, job);
+  copy->job = *job;
+  copy->job.luma = copy->luma;
+  copy->job.stride = over->stride;
+  copy->job.pinned = over->context != NULL;
+  copy->of = job;
+  if (cvis_fleet_submit (over->fleet, copy, error))
+    return TRUE;
+  release_copy (copy, over);
+  return FALSE;
+}
+
+gboolean
+motion_over_wait (MotionOver *over, MotionJob **job, GError **error)
+{
+  gpointer done;
+  const gboolean ok = cvis_fleet_wait (over->fleet, &done, error);
+  const Copy *copy = done;
+
+  *job = copy != NULL ? copy->of : NULL;
+  if (copy == NULL || !ok)
+    return ok;
+  (*job)->n_fields = copy->job.n_fields;
+  (*job)->flags = copy->job.flags;
+  for (guint i = 0; i < copy->job.n_fields; i++)
+    (*job)->fields[i] = copy->job.fields[i];
+  return TRUE;
+}
+
+void
+motion_over_end (MotionOver *over)
+{
+  cvis_fleet_end (over->fleet);
 }

@@ -13,7 +13,7 @@
  */
 #pragma once
 
-#include "cuda/core/fleet.h"
+#include "cuda/core/devices.h"
 #include "cuda/motion/finish.h"
 
 G_BEGIN_DECLS
@@ -22,5 +22,18 @@ G_BEGIN_DECLS
  * and neighbours. All engines have the settings of @config, with a chunk. A job's luma
  * must stay valid until release(), its results only until it is returned. */
 void motion_fleet_init (CvisFleetConfig *fleet, const MotionConfig *config);
+
+/* MotionOver: a fleet with the interface of MotionEngine, for motion_engine_new_over(). It
+ * copies the luma of each frame, as a device may load it after the frame was returned. */
+typedef struct _MotionOver MotionOver;
+
+MotionOver *motion_over_new (const MotionConfig *config,
+    const CvisDevices *devices, const CvisFleetOwner *owner, GError **error);
+void motion_over_free (MotionOver *over);
+CvisFleet *motion_over_get_fleet (MotionOver *over);
+/* @job: checked */
+gboolean motion_over_submit (MotionOver *over, MotionJob *job, GError **error);
+gboolean motion_over_wait (MotionOver *over, MotionJob **job, GError **error);
+void motion_over_end (MotionOver *over);
 
 G_END_DECLS

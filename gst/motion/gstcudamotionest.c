@@ -134,6 +134,7 @@ gst_cuda_motion_est_class_init (GstCudaMotionEstClass *klass)
   filter_class->reset_stats = gst_cuda_motion_est_reset_stats;
   gst_motion_settings_install (
       filter_class, G_STRUCT_OFFSET (GstCudaMotionEst, settings));
+  gst_cvis_filter_class_install_devices (filter_class);
 
   gst_cvis_filter_class_add_video_pads (
       filter_class, &gst_motion_est_kind, FALSE);

@@ -39,7 +39,7 @@ typedef struct {
 
 /* Frames whose timestamps are stored: more than can be in flight, with their
  * references. */
-#define GST_MOTION_TIMES 32
+#define GST_MOTION_TIMES 4096
 
 struct _GstCudaMotionEst {
   GstCvisFilter filter;

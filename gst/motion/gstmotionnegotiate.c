@@ -91,6 +91,7 @@ gst_motion_get_picture_pool (GstCudaMotionEst *self, GstMotionSideKind kind)
 void
 gst_motion_free_engine (GstCudaMotionEst *self)
 {
+  gst_cvis_filter_set_fleet (&self->filter, NULL);
   g_clear_pointer (&self->engine, motion_engine_free);
   g_clear_pointer (&self->regions, motion_region_finder_free);
   gst_cvis_pool_clear (&self->packets);
@@ -99,14 +100,40 @@ gst_motion_free_engine (GstCudaMotionEst *self)
   gst_cvis_filter_free_items (&self->filter);
 }
 
-static gboolean
-make_engine (GstCudaMotionEst *self, guint n_frames)
+/* The devices to search on; %NULL: one. */
+static const CvisDevices *
+get_devices (GstCudaMotionEst *self)
 {
+  if (self->filter.devices == NULL || self->on_device)
+    return NULL;
+  if (!motion_config_needs_prior (&self->config))
+    return self->filter.devices;
+  GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS,
+      ("One GPU searches, not all of cuda-device-ids: with this method or "
+       "lambda a field starts from that of the frame before. Use method=full "
+       "or step, and lambda=0, for several GPUs."),
+      (NULL));
+  return NULL;
+}
+
+static gboolean
+make_engine (GstCudaMotionEst *self)
+{
+  const CvisFleetOwner owner = gst_cvis_filter_get_fleet_owner (&self->filter);
+  const CvisDevices *devices = get_devices (self);
   const MotionConfig *config = &self->config;
   GError *error = NULL;
+  guint n_frames = 0;
   gsize size;
 
-  self->engine = motion_engine_new (config, self->filter.context, &error);
+  self->engine = devices != NULL
+                     ? motion_engine_new_over (config, devices, &owner, &error)
+                     : motion_engine_new (config, self->filter.context, &error);
+  if (self->engine != NULL) {
+    n_frames = motion_engine_get_depth (self->engine);
+    gst_cvis_filter_set_fleet (
+        &self->filter, motion_engine_get_fleet (self->engine));
+  }
   if (self->engine != NULL)
     self->regions = motion_region_finder_new (config, &error);
   if (self->regions == NULL) {
@@ -164,12 +191,11 @@ gst_motion_setup_engine (GstCudaMotionEst *self, CvisContext *context)
   config->height = MAX (GST_VIDEO_INFO_HEIGHT (info) / config->sampling, 1);
   config->depth = GST_VIDEO_INFO_COMP_DEPTH (info, 0);
   config->depth_in_flight = context != NULL ? IN_FLIGHT_CUDA : IN_FLIGHT_CPU;
-  n_frames = config->depth_in_flight
-             + (config->bidirectional ? config->references : 0);
+  if (!make_engine (self))
+    return FALSE;
+  n_frames = motion_engine_get_depth (self->engine);
   gst_cvis_latency_set_frames (
       &self->filter.latency, n_frames * self->interval);
-  if (!make_engine (self, n_frames))
-    return FALSE;
 
   gst_video_info_set_format (&self->picture,
       config->depth > 8 ? GST_VIDEO_FORMAT_GRAY16_LE : GST_VIDEO_FORMAT_GRAY8,

@@ -26,6 +26,11 @@ static const struct {
       "" },
   { "pbftestsrc num-buffers=24 ! cudapbfmonitor name=f threads=1 batch-size=2",
       "! pbfresultenc" },
+  { "videotestsrc num-buffers=24 pattern=ball ! "
+    "video/x-raw,format=GRAY8,width=96,height=64 ! "
+    "cudamotionest name=f threads=1 method=full references=2 "
+    "bidirectional=true",
+      "! fakesink async=false f.src_vectors" },
 };
 
 /* What a pipeline gave until EOS or an error */
@@ -245,7 +250,8 @@ GST_START_TEST (test_stats)
     fail_unless (gst_structure_get_double (s, "busy", &busy));
     fail_unless (gst_structure_get_boolean (s, "lost", &lost) && !lost);
     fail_unless (busy > 0.0 && busy <= 1.0, "busy %g", busy);
-    fail_unless (share > 0.3 && share < 0.4, "share %g", share);
+    /* a chunk of motion has up to four frames */
+    fail_unless (share > 0.1 && share < 0.6, "share %g", share);
     shares += share;
   }
   fail_unless (ABS (shares - 1.0) < 1e-9);
