@@ -255,6 +255,10 @@ static const struct {
 } modes[] = {
   { "method=step", MOTION_METHOD_STEP, 1, FALSE, 0 },
   { "method=zonal", MOTION_METHOD_ZONAL, 1, FALSE, 0 },
+  { "method=field subpel=quarter", MOTION_METHOD_FIELD, 1, FALSE,
+      MOTION_SUBPEL_QUARTER },
+  { "method=field bidirectional=true references=2", MOTION_METHOD_FIELD, 2,
+      TRUE, 0 },
   { "references=4", MOTION_METHOD_FULL, 4, FALSE, 0 },
   { "bidirectional=true", MOTION_METHOD_FULL, 1, TRUE, 0 },
   { "bidirectional=true references=4 subpel=quarter", MOTION_METHOD_FULL, 4,
