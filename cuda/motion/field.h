@@ -176,6 +176,15 @@ motion_field_distance (MotionFieldVector a, MotionFieldVector b, gint32 most)
   return x + y < most ? x + y : most;
 }
 
+/* Whether the field begins with the zero vector, though another has the least cost: in a
+ * frame without texture all costs are nearly equal.
+ * @zero, @least: data costs of zero and of the best vector, summed over @n blocks */
+MOTION_FN gboolean
+motion_field_keeps_zero (gint64 zero, gint64 least, gint32 n)
+{
+  return zero - least <= least / 8 + 16 * (gint64) n;
+}
+
 /* Weight of a block in its neighbours' smoothness.
  * @excess: the least increase of its data cost one pixel off its vector */
 MOTION_FN gint32

@@ -278,7 +278,7 @@ search_coarsest (Field *f)
   gint32 lambda = motion_field_lambda (f->config, level, f->noise);
   gint32 *costs = g_new (gint32, (gsize) grid->n * (gsize) (side * side));
   Vector *last = g_new (Vector, (gsize) grid->n), dominant = { 0, 0 };
-  gint64 least = G_MAXINT64;
+  gint64 least = G_MAXINT64, standing = 0;
 
   for (gint32 i = 0; i < grid->n; i++) {
     Window win = get_window (f, level, i % grid->columns, i / grid->columns);
@@ -293,11 +293,15 @@ search_coarsest (Field *f)
 
     for (gint32 i = 0; i < grid->n; i++)
       sum += costs[i * side * side + k];
+    if (v.x == 0 && v.y == 0)
+      standing = sum;
     if (is_better (sum, v, least, dominant)) {
       least = sum;
       dominant = v;
     }
   }
+  if (motion_field_keeps_zero (standing, least, grid->n))
+    dominant = (Vector){ 0, 0 };
   for (gint32 i = 0; i < grid->n; i++)
     grid->vectors[i] = dominant;
   for (guint pass = 0; pass < MOTION_FIELD_COARSEST_PASSES; pass++) {
@@ -309,8 +313,11 @@ search_coarsest (Field *f)
         gint64 cost =
             8 * costs[i * side * side + k]
             + lambda
-                  * smoothness (grid, last, NULL, i % grid->columns,
-                      i / grid->columns, v, MOTION_FIELD_REACH)
+                  * (smoothness (grid, last, NULL, i % grid->columns,
+                         i / grid->columns, v, MOTION_FIELD_REACH)
+                      + MOTION_FIELD_EXPECTED
+                            * motion_field_distance (
+                                v, dominant, MOTION_FIELD_REACH))
             + lambda * MOTION_FIELD_SHORT * (ABS (v.x) + ABS (v.y)) / 64;
 
         if (is_better (cost, v, least, grid->vectors[i])) {

@@ -421,7 +421,10 @@ field_choose_coarsest (const MotionCpuField *f, gint32 column, gint32 row)
   for (gint32 y = -range; y <= range; y++, costs += side) {
     field_add_distances (near, n_near, range, y, sums);
     for (gint32 x = -range; x <= range; x++) {
-      gint32 rough = n_near ? sums[x + range] * 8 / n_near : 0;
+      gint32 rough = (n_near ? sums[x + range] * 8 / n_near : 0)
+                     + MOTION_FIELD_EXPECTED
+                           * motion_field_distance ((Vector){ x, y },
+                               f->dominant, MOTION_FIELD_REACH);
       gint32 cost = 8 * costs[x + range] + lambda * rough
                     + lambda * MOTION_FIELD_SHORT * (ABS (x) + ABS (y)) / 64;
       gint32 length = x * x + y * y;

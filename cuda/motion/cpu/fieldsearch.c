@@ -557,7 +557,7 @@ compare_short (const MotionFieldVector *a, gint32 ax, gint32 ay)
   return a->x * a->x + a->y * a->y - ax * ax - ay * ay;
 }
 
-/* The vector of least cost for all blocks together. */
+/* The vector of least cost for all blocks together, or zero if that is as good. */
 static MotionFieldVector
 find_cheapest (const MotionCpuField *f)
 {
@@ -578,6 +578,9 @@ find_cheapest (const MotionCpuField *f)
       best = (MotionFieldVector){ x, y };
     }
   }
+  if (motion_field_keeps_zero ((gint64) sums[n / 2], (gint64) least,
+          f->grids[MOTION_FIELD_COARSEST].n))
+    best = (MotionFieldVector){ 0, 0 };
   g_free (sums);
   return best;
 }
@@ -586,14 +589,12 @@ static void
 search_coarsest (MotionCpuField *f, CvisPool *pool)
 {
   MotionCpuGrid *grid = &f->grids[MOTION_FIELD_COARSEST];
-  MotionFieldVector cheapest;
-
   f->level = MOTION_FIELD_COARSEST;
   f->pass = 0;
   run_rows (f, pool, motion_cpu_field_kernels ()->costs);
-  cheapest = find_cheapest (f);
+  f->dominant = find_cheapest (f);
   for (gint32 i = 0; i < grid->n; i++)
-    grid->vectors[i] = cheapest;
+    grid->vectors[i] = f->dominant;
   for (guint i = 0; i < MOTION_FIELD_COARSEST_PASSES; i++)
     make_pass (f, pool, motion_cpu_field_kernels ()->coarsest, 0);
 }
