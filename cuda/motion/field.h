@@ -278,7 +278,7 @@ motion_field_flags (const MotionConfig *config, guint32 w, guint32 h,
   guint32 still = w * h * (32 + 3 * (guint32) noise) / 32;
 
   flags &= ~(guint32) CVIS_MOTION_BLOCK_STATIC;
-  if (vector->x == 0 && vector->y == 0
+  if (vector->x >= -1 && vector->x <= 1 && vector->y >= -1 && vector->y <= 1
       && block->sad <= still << (config->depth - 8))
     flags |= CVIS_MOTION_BLOCK_STATIC;
   return flags | CVIS_MOTION_BLOCK_RATED

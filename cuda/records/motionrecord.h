@@ -34,7 +34,8 @@ typedef enum {
   /* smaller than block_size, at the right or lower edge */
   CVIS_MOTION_BLOCK_PARTIAL = 1 << 0,
   /* the zero vector, with a mean difference of at most one level of 256; with
-   * CVIS_MOTION_BLOCK_RATED, of at most that and 1.5 times the frame's noise */
+   * CVIS_MOTION_BLOCK_RATED, at most a quarter pixel each way, with at most that and
+   * 1.5 times the frame's noise */
   CVIS_MOTION_BLOCK_STATIC = 1 << 1,
   /* the block's own mean predicts it better than the vector */
   CVIS_MOTION_BLOCK_INTRA_LIKE = 1 << 2,
