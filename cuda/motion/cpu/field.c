@@ -364,6 +364,62 @@ field_window (const MotionCpuField *f, gint32 column, gint32 row)
   return motion_field_window (f->config, &f->area, f->level, column, row);
 }
 
+/* --- known costs --------------------------------------------------------------- */
+
+/* Both components of a vector in a word. */
+static inline guint32
+field_key (Vector v)
+{
+  return (guint32) (v.x & 0xffff) | (guint32) v.y << 16;
+}
+
+/* Bit i is set if @keys[i] is @key. */
+static inline guint32
+field_find_key (const guint32 *keys, guint32 key)
+{
+  guint32 found = 0;
+
+  G_STATIC_ASSERT (MOTION_CPU_KNOWN == 32);
+#if defined(MOTION_SIMD_512)
+  __m512i wanted = _mm512_set1_epi32 ((gint32) key);
+
+  found = _mm512_cmpeq_epi32_mask (_mm512_loadu_si512 (keys), wanted);
+  found |=
+      (guint32) _mm512_cmpeq_epi32_mask (_mm512_loadu_si512 (keys + 16), wanted)
+      << 16;
+#elif defined(MOTION_SIMD_256)
+  __m256i wanted = _mm256_set1_epi32 ((gint32) key);
+
+  for (gint i = 0; i < 4; i++)
+    found |=
+        (guint32) _mm256_movemask_ps (_mm256_castsi256_ps (_mm256_cmpeq_epi32 (
+            motion_load_256 ((const guint8 *) (keys + 8 * i)), wanted)))
+        << 8 * i;
+#else
+  for (gint i = 0; i < MOTION_CPU_KNOWN; i++)
+    found |= (guint32) (keys[i] == key) << i;
+#endif
+  return found;
+}
+
+/* The data cost of block @i of @level. */
+static inline gint32
+field_known_cost (
+    const MotionCpuField *f, guint level, gint32 i, Window win, Vector v)
+{
+  MotionCpuKnown *known = &f->known[i];
+  guint32 key = field_key (v), found = field_find_key (known->keys, key);
+  gint32 cost;
+
+  if (found)
+    return known->costs[__builtin_ctz (found)];
+  cost = field_cost (f, level, win, v);
+  known->keys[known->next] = key;
+  known->costs[known->next] = cost;
+  known->next = (known->next + 1) % MOTION_CPU_KNOWN;
+  return cost;
+}
+
 /* --- the coarsest level --------------------------------------------------------- */
 
 static void
@@ -544,8 +600,7 @@ field_find_rough (const Block *b, gint32 n, gint32 *rough)
 static inline void
 field_list (Block *b, Vector v)
 {
-  guint32 key = (guint32) (v.x & 0xffff) | (guint32) v.y << 16;
-  guint32 seen = 0;
+  guint32 key = field_key (v), seen = 0;
 
   if (v.x < b->rect.left || v.x > b->rect.right || v.y < b->rect.top
       || v.y > b->rect.bottom)
@@ -599,24 +654,6 @@ field_list_all (Block *b)
                        b->own.y + neighbours[k][1] * f->step });
 }
 
-/* The data cost of candidate @k on level 0. */
-static inline gint32
-field_known_cost (const Block *b, gint k)
-{
-  MotionCpuKnown *known = &b->field->known[b->i];
-  gint32 cost = -1;
-
-  for (gint i = 0; i < MOTION_CPU_KNOWN; i++)
-    cost = MAX (cost, known->keys[i] == b->seen[k] ? known->costs[i] : -1);
-  if (cost >= 0)
-    return cost;
-  cost = field_cost_0 (b->field, b->win, (Vector){ b->x[k], b->y[k] });
-  known->keys[known->next] = b->seen[k];
-  known->costs[known->next] = cost;
-  known->next = (known->next + 1) % MOTION_CPU_KNOWN;
-  return cost;
-}
-
 /* A candidate whose distances alone cost as much as the best so far is not compared;
  * only the zero vector may still win, if it is exact. */
 static inline __attribute__ ((always_inline)) Vector
@@ -633,8 +670,7 @@ field_choose (Block *b, guint level)
 
     if (rough >= least && !zero)
       continue;
-    data = level == 0 ? field_known_cost (b, k)
-                      : field_cost_above (b->field, level, b->win, v);
+    data = field_known_cost (b->field, level, b->i, b->win, v);
     if (data == 0 && zero)
       rough = 0;
     if (8 * data + rough < least) {
@@ -701,14 +737,14 @@ field_weigh_rows (MotionCpuField *f, gint32 first, gint32 n)
       Vector v = grid->from[i];
 
       for (gint k = 0; k < 8; k++) {
-        gint32 cost = field_cost (f, f->level, win,
+        gint32 cost = field_known_cost (f, f->level, i, win,
             (Vector){
                 v.x + neighbours[k][0] * unit, v.y + neighbours[k][1] * unit });
 
         least = MIN (least, cost);
       }
       grid->weights[i] = motion_field_weight (f->level, f->current->noise,
-          least - field_cost (f, f->level, win, v));
+          least - field_known_cost (f, f->level, i, win, v));
     }
   }
 }

@@ -51,7 +51,7 @@ typedef struct {
   guint8 *changed, *changed_before;
 } MotionCpuGrid;
 
-/* Data costs of a block of level 0 that are known. Each pass asks for many of those
+/* Data costs of a block that are known. Each pass asks for many of those
  * that the last one asked for.
  * @keys: the vectors; those not in use are MOTION_CPU_NO_KEY
  * @next: is overwritten next */
@@ -79,7 +79,7 @@ typedef struct {
   guint16 *costs;
   gint32 *ambiguities; /* of the blocks of MOTION_FIELD_AMBIGUITY_LEVEL */
   MotionFieldEvidence *evidence;
-  MotionCpuKnown *known; /* of the blocks of level 0 */
+  MotionCpuKnown *known; /* of the blocks of the level */
   guint level, pass;
   gint32 step;
   gboolean weighted, repeated;

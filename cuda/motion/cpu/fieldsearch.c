@@ -259,7 +259,8 @@ motion_cpu_field_new (const MotionConfig *config, GError **error)
   field->ambiguities =
       g_new (gint32, (gsize) field->grids[MOTION_FIELD_AMBIGUITY_LEVEL].n);
   field->evidence = g_new (MotionFieldEvidence, (gsize) field->grids[0].n);
-  field->known = g_new (MotionCpuKnown, (gsize) field->grids[0].n);
+  field->known = g_new (
+      MotionCpuKnown, (gsize) MAX (field->grids[0].n, field->grids[1].n));
   field->costs = cvis_memory_new ((gsize) field->grids[MOTION_FIELD_COARSEST].n
                                       * side * side * sizeof *field->costs,
       FALSE, error);
@@ -652,7 +653,7 @@ inherit (MotionCpuField *f)
 static void
 forget_costs (MotionCpuField *f)
 {
-  for (gint32 i = 0; i < f->grids[0].n; i++) {
+  for (gint32 i = 0; i < f->grids[f->level].n; i++) {
     for (gint k = 0; k < MOTION_CPU_KNOWN; k++)
       f->known[i].keys[k] = MOTION_CPU_NO_KEY;
     f->known[i].next = 0;
@@ -670,8 +671,7 @@ search_level (MotionCpuField *f, CvisPool *pool, guint level)
   f->pass = 0;
   f->weighted = FALSE;
   inherit (f);
-  if (level == 0)
-    forget_costs (f);
+  forget_costs (f);
   for (guint i = 0; i < n; i++)
     make_pass (f, pool, kernels->all, motion_field_unit (level));
   if (level == MOTION_FIELD_AMBIGUITY_LEVEL)
