@@ -171,19 +171,19 @@ def wall(shape, light=20.0):
     return 120 + light * (x / shape[1] - 0.5) + light / 2 * (y / shape[0] - 0.5)
 
 
-def bricks(name, shape, dx, dy):
-    """Courses of bricks of 32 x 16 pixels, all alike."""
+def bricks(name, shape, dx, dy, width=32, height=16, **others):
+    """Courses of bricks of @width x @height pixels, all alike."""
     x, y = grid(shape)
 
     def at(x, y):
-        shifted = x + 16 * (np.floor(y / 16) % 2)
-        joint = (np.mod(shifted, 32) < 3) | (np.mod(y, 16) < 3)
+        shifted = x + width / 2 * (np.floor(y / height) % 2)
+        joint = (np.mod(shifted, width) < 3) | (np.mod(y, height) < 3)
         face = 110 + 6 * np.sin(x / 61) + 6 * np.cos(y / 47)
         return np.where(joint, 190, face).astype(np.float32)
 
     truth = np.empty(shape + (2,), np.float32)
     truth[:] = dx, dy
-    return finish(name, at(x, y), at(x + dx, y + dy), truth)
+    return finish(name, at(x, y), at(x + dx, y + dy), truth, **others)
 
 
 def barred(name, image, dx, dy, height, **others):
@@ -285,7 +285,7 @@ def random_scene(random, names, shape=(480, 640)):
     still = random.random() < 0.2
     reach = random.choice([1, 4, 12, 30])
     step = (0.0, 0.0) if still else vector(reach)
-    kind = random.integers(6)
+    kind = random.integers(7)
     others = dict(sigma=sigma, seed=int(random.integers(1 << 30)))
     zoom, turn = 1.0, 0.0
     if not still and random.random() < 0.4:
@@ -296,6 +296,9 @@ def random_scene(random, names, shape=(480, 640)):
     if kind == 2:
         return warped("fade", some(), matrix, **others,
                       fade=random.uniform(0.85, 1.0))
+    if kind == 6:
+        return bricks("bricks", shape, *step, random.integers(16, 48),
+                      random.integers(8, 24), **others)
     if kind == 3:
         return warped("wall", wall(shape, random.uniform(0, 60)), matrix,
                       **others)
