@@ -38,7 +38,7 @@ lwt_engine_new_on (const LwtBackendOps *ops, const LwtConfig *config,
 /* --- over several devices --------------------------------------------------- */
 
 static gpointer
-make_member (CvisContext *context, gpointer engine, GError **error)
+make_lifting (CvisContext *context, gpointer engine, GError **error)
 {
   return lwt_engine_new (&((LwtEngine *) engine)->plan.config, context, error);
 }
@@ -55,7 +55,7 @@ lwt_engine_new_over (const LwtConfig *config, const CvisDevices *devices,
 
   if (lwt_plan_init (&engine->plan, config, error))
     engine->fleet =
-        cvis_devices_make_fleet (devices, owner, &fleet, make_member, error);
+        cvis_devices_make_fleet (devices, owner, &fleet, make_lifting, error);
   if (engine->fleet == NULL)
     g_clear_pointer (&engine, g_free);
   return engine;

@@ -179,7 +179,7 @@ pbf_engine_new (const PbfConfig *config, PbfModel *model, CvisContext *context,
 /* --- over several devices --------------------------------------------------- */
 
 static gpointer
-make_member (CvisContext *context, gpointer engine, GError **error)
+make_meltpool (CvisContext *context, gpointer engine, GError **error)
 {
   return pbf_engine_new (&((PbfEngine *) engine)->config, NULL, context, error);
 }
@@ -203,7 +203,7 @@ pbf_engine_new_over (const PbfConfig *config, PbfModel *model,
   fleet.finish = finish_batch;
   fleet.user_data = engine;
   engine->fleet =
-      cvis_devices_make_fleet (devices, owner, &fleet, make_member, error);
+      cvis_devices_make_fleet (devices, owner, &fleet, make_meltpool, error);
   if (engine->fleet == NULL) {
     g_free (engine);
     return NULL;

@@ -50,7 +50,7 @@ motion_config_check (const MotionConfig *config, GError **error)
          && cvis_check_range ("height", config->height, 1, 16384, error)
          && cvis_check_range ("sampling", config->sampling, 1, 256, error)
          && cvis_check_range (
-             "method", config->method, 0, MOTION_METHOD_ZONAL, error)
+             "method", config->method, 0, MOTION_METHOD_FIELD, error)
          && cvis_check_range ("granularity", config->granularity, 0,
              MOTION_GRANULARITY_PAPER_13, error)
          && cvis_check_range ("search-range", config->range, 1, 128, error)

@@ -24,6 +24,7 @@ typedef enum {
   MOTION_METHOD_FULL_BRUTE, /* exact, computes every candidate */
   MOTION_METHOD_STEP,       /* coarse to fine grids */
   MOTION_METHOD_ZONAL,      /* predictors, diamonds, star refinement */
+  MOTION_METHOD_FIELD,      /* regularised over neighbours: the true motion */
 } MotionMethod;
 
 /* Grids of the step search: points, and spacings for a range of 64 */
@@ -150,7 +151,8 @@ typedef struct {
  *   searched) is predicted as 128 (512) everywhere
  * @fields: the caller sets @vectors and @blocks of all possible fields; in
  *   the order of distances -1, +1, -2, +2, ... without missing ones
- * @flags: (out): CVIS_MOTION_FRAME_FIRST, CVIS_MOTION_FRAME_DUPLICATE
+ * @flags: (out): CVIS_MOTION_FRAME_FIRST, CVIS_MOTION_FRAME_DUPLICATE; with
+ *   MOTION_METHOD_FIELD, CVIS_MOTION_FRAME_NOISE and the noise level
  */
 typedef struct {
   const guint8 *luma;

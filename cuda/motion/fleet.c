@@ -84,7 +84,7 @@ struct _MotionOver {
 };
 
 static gpointer
-make_member (CvisContext *context, gpointer over, GError **error)
+make_motion (CvisContext *context, gpointer over, GError **error)
 {
   return motion_engine_new (&((MotionOver *) over)->config, context, error);
 }
@@ -126,7 +126,7 @@ motion_over_new (const MotionConfig *config, const CvisDevices *devices,
   over->constant = motion_constant_new (config, error);
   if (over->constant != NULL)
     over->fleet =
-        cvis_devices_make_fleet (devices, owner, &fleet, make_member, error);
+        cvis_devices_make_fleet (devices, owner, &fleet, make_motion, error);
   if (over->fleet == NULL)
     g_clear_pointer (&over, motion_over_free);
   return over;

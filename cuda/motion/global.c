@@ -29,7 +29,8 @@ typedef struct {
   const MotionConfig *config;
   const MotionField *field;
   guint columns, n;
-  guint texture; /* blocks with a smaller mean deviation (intra) are not used */
+  guint texture; /* blocks with a smaller mean deviation (intra), or unconfident
+                  * ones, are not used; 0: all are */
 } Blocks;
 
 /* A mean deviation below this, in 1/256 of the range, is flat: its vector is
@@ -45,7 +46,11 @@ is_used (const Blocks *blocks, guint i)
   const MotionConfig *config = blocks->config;
   const CvisMotionBlock *block = &blocks->field->blocks[i];
   guint samples = motion_config_get_block_samples (config, i);
+  gint confidence = cvis_motion_block_get_confidence (block);
 
+  if (confidence >= 0 && blocks->texture > 0)
+    return !(block->flags & CVIS_MOTION_BLOCK_CONSTANT)
+           && confidence >= MOTION_CONFIDENT;
   return !(block->flags & UNUSABLE)
          && block->intra >= (blocks->texture * samples) << (config->depth - 8);
 }

@@ -6,6 +6,8 @@
 
 #include <math.h>
 
+#include "cuda/motion/summary.h"
+
 /* Regions kept before the largest are selected: a frame of noise has
  * thousands. */
 #define MOST_FOUND (16 * MOTION_MAX_REGIONS)
@@ -65,6 +67,11 @@ static gboolean
 is_certain (const CvisMotionVector *vector, const CvisMotionBlock *block,
     guint32 one_level)
 {
+  gint confidence = cvis_motion_block_get_confidence (block);
+
+  if (confidence >= 0)
+    return !(block->flags & CVIS_MOTION_BLOCK_CONSTANT)
+           && confidence >= MOTION_CONFIDENT;
   if (block->flags
       & (CVIS_MOTION_BLOCK_INTRA_LIKE | CVIS_MOTION_BLOCK_CONSTANT))
     return FALSE;

@@ -10,6 +10,9 @@
 
 G_BEGIN_DECLS
 
+/* Confidence from which a rated vector counts for global motion and regions */
+#define MOTION_CONFIDENT 128
+
 /* Fills @field->summary. */
 void motion_summarise (const MotionConfig *config, MotionField *field);
 

@@ -33,14 +33,21 @@ typedef struct {
 typedef enum {
   /* smaller than block_size, at the right or lower edge */
   CVIS_MOTION_BLOCK_PARTIAL = 1 << 0,
-  /* the zero vector, with a mean difference of at most one level of 256 */
+  /* the zero vector, with a mean difference of at most one level of 256; with
+   * CVIS_MOTION_BLOCK_RATED, at most a quarter pixel each way, with at most that and
+   * 1.5 times the frame's noise */
   CVIS_MOTION_BLOCK_STATIC = 1 << 1,
   /* the block's own mean predicts it better than the vector */
   CVIS_MOTION_BLOCK_INTRA_LIKE = 1 << 2,
   /* flat or unchanged, as in a bar or a logo, or beside such a block: not
    * counted in the summary */
   CVIS_MOTION_BLOCK_CONSTANT = 1 << 3,
+  /* bits 24 to 31 of the flags hold the vector's confidence */
+  CVIS_MOTION_BLOCK_RATED = 1 << 4,
 } CvisMotionBlockFlags;
+
+/* Position of the confidence in the flags of a block, bits */
+#define CVIS_MOTION_BLOCK_CONFIDENCE_SHIFT 24
 
 /**
  * CvisMotionBlock:
@@ -51,7 +58,9 @@ typedef enum {
  *   vector is ambiguous
  * @intra: sum of |sample - mean|, the mean rounded to an integer
  * @sse: sum of squared differences at the vector
- * @flags: of CvisMotionBlockFlags
+ * @flags: of CvisMotionBlockFlags; with CVIS_MOTION_BLOCK_RATED, bits 24 to 31 are the
+ *   probability that the vector is within a pixel of the motion, in 1/256
+ *   (cvis_motion_block_get_confidence()); otherwise these bits are 0
  *
  * 24 bytes; sums over the block's samples in full depth.
  */
@@ -63,6 +72,18 @@ typedef struct {
   guint32 sse;
   guint32 flags;
 } CvisMotionBlock;
+
+#ifndef __GI_SCANNER__
+/* The confidence of a block's vector: 0 to 255, the probability that it is within a
+ * pixel of the motion, in 1/256; -1 if the search method gives none. */
+static inline gint
+cvis_motion_block_get_confidence (const CvisMotionBlock *block)
+{
+  return block->flags & CVIS_MOTION_BLOCK_RATED
+             ? (gint) (block->flags >> CVIS_MOTION_BLOCK_CONFIDENCE_SHIFT)
+             : -1;
+}
+#endif
 
 #define CVIS_MOTION_HISTOGRAM_BINS 12
 
@@ -114,7 +135,12 @@ typedef enum {
   CVIS_MOTION_FRAME_DUPLICATE = 1 << 1,
   /* the first frame of another scene */
   CVIS_MOTION_FRAME_SCENE_CUT = 1 << 2,
+  /* bits 16 to 31 of the flags hold the noise level */
+  CVIS_MOTION_FRAME_NOISE = 1 << 3,
 } CvisMotionFrameFlags;
+
+/* Position of the noise level in the flags of a packet, bits */
+#define CVIS_MOTION_FRAME_NOISE_SHIFT 16
 
 /* --- the packet of a frame --------------------------------------------------
  * CvisMotionPacket, then for each field CvisMotionPacketField, columns * rows
@@ -139,7 +165,9 @@ typedef enum {
  * @block_size: width and height of a block, pixels
  * @columns: of the grid
  * @rows: of the grid
- * @flags: of CvisMotionFrameFlags
+ * @flags: of CvisMotionFrameFlags; with CVIS_MOTION_FRAME_NOISE, bits 16 to 31 are the
+ *   standard deviation of the noise in 1/16 levels of 8 bits
+ *   (cvis_motion_packet_get_noise()); otherwise these bits are 0
  * @n_fields: 0..CVIS_MOTION_MAX_FIELDS
  *
  * Header of a packet, 64 bytes.
@@ -157,6 +185,18 @@ typedef struct {
   guint32 flags;
   guint32 n_fields;
 } CvisMotionPacket;
+
+#ifndef __GI_SCANNER__
+/* Standard deviation of the frame's noise in levels of 8 bits; negative if the search
+ * method does not estimate it. */
+static inline gdouble
+cvis_motion_packet_get_noise (const CvisMotionPacket *packet)
+{
+  return packet->flags & CVIS_MOTION_FRAME_NOISE
+             ? (packet->flags >> CVIS_MOTION_FRAME_NOISE_SHIFT) / 16.0
+             : -1.0;
+}
+#endif
 
 /**
  * CvisMotionPacketField:

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "cuda/motion/arithmetic.h"
+#include "motionsamples.h"
 
 /* --- pictures ---------------------------------------------------------------- */
 
@@ -46,130 +47,6 @@ motion_picture_free (MotionPicture *picture)
   g_free (picture->full);
   g_free (picture->search);
   g_free (picture);
-}
-
-/* A plane of samples: full depth or search. */
-typedef struct {
-  const guint16 *samples;
-  gint32 width, height;
-  gint32 most; /* the largest possible sample */
-} Plane;
-
-static Plane
-full_plane (const MotionPicture *p)
-{
-  return (Plane){ p->full, (gint32) p->width, (gint32) p->height,
-    (1 << p->depth) - 1 };
-}
-
-static Plane
-search_plane (const MotionPicture *p)
-{
-  return (Plane){ p->search, (gint32) p->width, (gint32) p->height, 255 };
-}
-
-static gint32
-sample (const Plane *p, gint32 x, gint32 y)
-{
-  return p->samples[motion_clamp (y, 0, p->height - 1) * p->width
-                    + motion_clamp (x, 0, p->width - 1)];
-}
-
-/* --- interpolated samples: H.264, 8.4.2.2.1, with its names -------------- */
-
-static gint32
-clip (const Plane *p, gint32 value)
-{
-  return motion_clamp (value, 0, p->most);
-}
-
-static gint32
-tap_across (const Plane *p, gint32 x, gint32 y)
-{
-  return motion_tap6 (sample (p, x - 2, y), sample (p, x - 1, y),
-      sample (p, x, y), sample (p, x + 1, y), sample (p, x + 2, y),
-      sample (p, x + 3, y));
-}
-
-static gint32
-tap_down (const Plane *p, gint32 x, gint32 y)
-{
-  return motion_tap6 (sample (p, x, y - 2), sample (p, x, y - 1),
-      sample (p, x, y), sample (p, x, y + 1), sample (p, x, y + 2),
-      sample (p, x, y + 3));
-}
-
-/* half a pixel right of (x, y) */
-static gint32
-half_b (const Plane *p, gint32 x, gint32 y)
-{
-  return clip (p, (tap_across (p, x, y) + 16) >> 5);
-}
-
-/* half a pixel below */
-static gint32
-half_h (const Plane *p, gint32 x, gint32 y)
-{
-  return clip (p, (tap_down (p, x, y) + 16) >> 5);
-}
-
-/* between four pixels */
-static gint32
-half_j (const Plane *p, gint32 x, gint32 y)
-{
-  gint32 sum = motion_tap6 (tap_across (p, x, y - 2), tap_across (p, x, y - 1),
-      tap_across (p, x, y), tap_across (p, x, y + 1), tap_across (p, x, y + 2),
-      tap_across (p, x, y + 3));
-
-  return clip (p, (sum + 512) >> 10);
-}
-
-static gint32
-mean (gint32 a, gint32 b)
-{
-  return (a + b + 1) >> 1;
-}
-
-/* The sample at (@qx, @qy) quarter pixels. */
-static gint32
-sample_between (const Plane *p, gint32 qx, gint32 qy)
-{
-  gint32 x = qx >> 2, y = qy >> 2;
-
-  switch ((qy & 3) << 2 | (qx & 3)) {
-    case 0 << 2 | 0:
-      return sample (p, x, y);
-    case 0 << 2 | 1: /* a */
-      return mean (sample (p, x, y), half_b (p, x, y));
-    case 0 << 2 | 2:
-      return half_b (p, x, y);
-    case 0 << 2 | 3: /* c */
-      return mean (sample (p, x + 1, y), half_b (p, x, y));
-    case 1 << 2 | 0: /* d */
-      return mean (sample (p, x, y), half_h (p, x, y));
-    case 1 << 2 | 1: /* e */
-      return mean (half_b (p, x, y), half_h (p, x, y));
-    case 1 << 2 | 2: /* f */
-      return mean (half_b (p, x, y), half_j (p, x, y));
-    case 1 << 2 | 3: /* g */
-      return mean (half_b (p, x, y), half_h (p, x + 1, y));
-    case 2 << 2 | 0:
-      return half_h (p, x, y);
-    case 2 << 2 | 1: /* i */
-      return mean (half_h (p, x, y), half_j (p, x, y));
-    case 2 << 2 | 2:
-      return half_j (p, x, y);
-    case 2 << 2 | 3: /* k */
-      return mean (half_j (p, x, y), half_h (p, x + 1, y));
-    case 3 << 2 | 0: /* n */
-      return mean (sample (p, x, y + 1), half_h (p, x, y));
-    case 3 << 2 | 1: /* p */
-      return mean (half_h (p, x, y), half_b (p, x, y + 1));
-    case 3 << 2 | 2: /* q */
-      return mean (half_j (p, x, y), half_b (p, x, y + 1));
-    default: /* r */
-      return mean (half_h (p, x + 1, y), half_b (p, x, y + 1));
-  }
 }
 
 /* --- a block and its visited candidates ---------------------------------- */
@@ -234,12 +111,14 @@ full_sad (const Search *s, gint32 qx, gint32 qy)
   return sad_at (s, &current, &reference, qx, qy);
 }
 
-/* J in full depth */
+/* J in full depth; that of the field is the SAD. */
 static guint32
 full_cost (const Search *s, gint32 qx, gint32 qy)
 {
   guint32 unit = 1u << (s->config->depth - 8);
 
+  if (s->config->method == MOTION_METHOD_FIELD)
+    return full_sad (s, qx, qy);
   return full_sad (s, qx, qy) + unit * s->config->lambda * get_bits (s, qx, qy);
 }
 
@@ -599,6 +478,17 @@ report (const Search *s, gint32 x, gint32 y, CvisMotionVector *vector,
       s->config, (guint32) s->w, (guint32) s->h, vector, block);
 }
 
+/* The results of method=field. */
+static void
+report_field (const Search *s, const MotionFieldVector *found,
+    const MotionFieldEvidence *evidence, CvisMotionVector *vector,
+    CvisMotionBlock *block)
+{
+  report (s, found->x, found->y, vector, block);
+  block->flags = motion_field_flags (s->config, (guint32) s->w, (guint32) s->h,
+      vector, block, motion_field_confidence (evidence), evidence->noise);
+}
+
 static void
 search_block (Search *s, const CvisMotionVector *prior,
     CvisMotionVector *vector, CvisMotionBlock *block)
@@ -617,6 +507,8 @@ search_block (Search *s, const CvisMotionVector *prior,
     case MOTION_METHOD_ZONAL:
       search_zonal (s, prior);
       break;
+    case MOTION_METHOD_FIELD:
+      g_assert_not_reached ();
   }
   x = 4 * s->best.x;
   y = 4 * s->best.y;
@@ -637,7 +529,14 @@ motion_reference_search (const MotionConfig *config,
   gint32 size = (gint32) config->block_size;
   gint32 columns = (gint32) motion_config_get_columns (config);
   gint32 rows = (gint32) motion_config_get_rows (config);
+  MotionFieldVector *found = NULL;
+  MotionFieldEvidence *evidence = NULL;
 
+  if (config->method == MOTION_METHOD_FIELD) {
+    found = g_new (MotionFieldVector, (gsize) (columns * rows));
+    evidence = g_new (MotionFieldEvidence, (gsize) (columns * rows));
+    motion_reference_field (config, current, reference, found, evidence);
+  }
   for (gint32 i = 0; i < columns * rows; i++) {
     Search s = {
       .config = config,
@@ -652,8 +551,13 @@ motion_reference_search (const MotionConfig *config,
     s.rect = motion_candidates (config, s.x, s.y, s.w, s.h);
     if (prior)
       s.prior = (Point){ prior[i].x, prior[i].y };
-    search_block (&s, prior, &vectors[i], &blocks[i]);
+    if (found)
+      report_field (&s, &found[i], &evidence[i], &vectors[i], &blocks[i]);
+    else
+      search_block (&s, prior, &vectors[i], &blocks[i]);
   }
+  g_free (found);
+  g_free (evidence);
 }
 
 /* --- prediction and residual ------------------------------------------------------ */

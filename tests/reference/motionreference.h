@@ -8,6 +8,7 @@
 #pragma once
 
 #include "cuda/motion/backend.h"
+#include "cuda/motion/field.h"
 
 /**
  * MotionPicture: luma as numbers
@@ -32,6 +33,15 @@ void motion_reference_search (const MotionConfig *config,
     const MotionPicture *current, const MotionPicture *reference,
     const CvisMotionVector *prior, CvisMotionVector *vectors,
     CvisMotionBlock *blocks);
+
+/* The vectors of method=field, quarter pixels, and what their confidence is made from:
+ * columns * rows of them. */
+void motion_reference_field (const MotionConfig *config,
+    const MotionPicture *current, const MotionPicture *reference,
+    MotionFieldVector *vectors, MotionFieldEvidence *evidence);
+
+/* Noise of a picture, 1/16 levels of 8 bits. */
+gint32 motion_reference_noise (const MotionPicture *picture);
 
 /* The prediction of a frame from @n_fields fields and their references, and
  * the residual: width * height samples in full depth, not shifted, each. */

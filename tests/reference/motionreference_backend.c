@@ -101,6 +101,9 @@ reference_wait (MotionBackend *backend, guint slot, GError **error)
         field->blocks);
     memcpy (backend->prior[i], field->vectors, n * sizeof (CvisMotionVector));
   }
+  if (config->method == MOTION_METHOD_FIELD && task->job->n_fields > 0)
+    task->job->flags |= motion_field_frame_flags (
+        motion_reference_noise (backend->pictures[task->picture]));
   if (task->job->prediction || task->job->residual)
     predict (backend, task);
   return TRUE;

@@ -364,6 +364,9 @@ expect_fields (MotionStream *stream, MotionPicture *const *pictures, guint i,
   }
   if (i == first)
     job->flags |= CVIS_MOTION_FRAME_FIRST;
+  if (stream->config.method == MOTION_METHOD_FIELD && job->n_fields > 0)
+    job->flags |=
+        motion_field_frame_flags (motion_reference_noise (pictures[i]));
 }
 
 static void

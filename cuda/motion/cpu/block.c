@@ -83,6 +83,8 @@ set_field (MotionCpuSearch *s, const MotionCpuFrame *frame, guint i)
   s->at = s->reference->luma + (gssize) s->params->stride * s->y + s->x;
   s->vectors = frame->job->fields[i].vectors;
   s->priors = frame->priors[i];
+  s->found = frame->found[i];
+  s->confidences = frame->confidences[i];
   s->prior = s->priors ? s->priors[index_of (s)] : (CvisMotionVector){ 0 };
   s->n_visited = 0;
 }
@@ -235,8 +237,13 @@ measure_block (MotionCpuSearch *s, gboolean predicted, CvisMotionVector *vector,
   if (s->n_visited > 1)
     block->second = full_cost (s, measure_sad (s, s->second.x, s->second.y),
         4 * s->second.x, 4 * s->second.y);
-  block->flags = motion_block_flags (
-      &s->params->config, (guint32) s->w, (guint32) s->h, vector, block);
+  if (s->found)
+    block->flags = motion_field_flags (&s->params->config, (guint32) s->w,
+        (guint32) s->h, vector, block, s->confidences[index_of (s)],
+        s->current->field->noise);
+  else
+    block->flags = motion_block_flags (
+        &s->params->config, (guint32) s->w, (guint32) s->h, vector, block);
 }
 
 /* --- planes ---------------------------------------------------------------------- */
@@ -287,6 +294,15 @@ predict_block_middle (MotionCpuSearch *s)
 
 /* --- everything for a block ---------------------------------------------------------- */
 
+/* The vector that the passes over the field have found. */
+static void
+take_found_vector (MotionCpuSearch *s, CvisMotionVector *vector)
+{
+  MotionFieldVector v = s->found[index_of (s)];
+
+  *vector = (CvisMotionVector){ (gint16) v.x, (gint16) v.y, 0 };
+}
+
 static void
 find_block_vector (MotionCpuSearch *s, CvisMotionVector *vector)
 {
@@ -303,6 +319,9 @@ find_block_vector (MotionCpuSearch *s, CvisMotionVector *vector)
     case MOTION_METHOD_ZONAL:
       MOTION_CPU (zonal) (s);
       break;
+    case MOTION_METHOD_FIELD:
+      take_found_vector (s, vector);
+      return;
   }
   *vector = (CvisMotionVector){ (gint16) (4 * s->best.x),
     (gint16) (4 * s->best.y), s->best_cost };

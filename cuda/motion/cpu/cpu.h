@@ -7,6 +7,7 @@
 #pragma once
 
 #include "cuda/motion/arithmetic.h"
+#include "cuda/motion/cpu/field.h"
 
 G_BEGIN_DECLS
 
@@ -57,7 +58,8 @@ typedef struct {
   guint8 *luma;  /* sample (0, 0) of the upper 8 bits */
   guint16 *deep; /* of all bits; %NULL with a depth of 8 */
   guint8 *quarter;
-  gboolean prepared; /* quarter is that of luma */
+  gboolean prepared;            /* quarter and field are those of luma */
+  MotionCpuFieldPicture *field; /* %NULL with another method */
   gpointer memory[3];
 } MotionCpuPicture;
 
@@ -86,6 +88,9 @@ typedef struct {
   const MotionCpuPicture *current;
   const MotionCpuPicture *references[CVIS_MOTION_MAX_FIELDS];
   const CvisMotionVector *priors[CVIS_MOTION_MAX_FIELDS]; /* %NULL: none */
+  /* of method=field: the blocks' vectors and their confidence */
+  MotionFieldVector *found[CVIS_MOTION_MAX_FIELDS];
+  guint8 *confidences[CVIS_MOTION_MAX_FIELDS];
 } MotionCpuFrame;
 
 typedef struct {

@@ -98,6 +98,8 @@ motion_cpu_params_init (
 
   memset (params, 0, sizeof *params);
   params->config = *config;
+  if (config->method == MOTION_METHOD_FIELD)
+    params->config.lambda = 0; /* the field's own smoothness instead */
   params->columns = (gint32) motion_config_get_columns (config);
   params->rows = (gint32) motion_config_get_rows (config);
   params->border = reach;
@@ -162,6 +164,11 @@ motion_cpu_picture_init (
         (guint8 *) p
         + (params->quarter_stride + 1) * (gsize) params->quarter_border;
   }
+  if (params->config.method == MOTION_METHOD_FIELD) {
+    picture->field = g_new0 (MotionCpuFieldPicture, 1);
+    return motion_cpu_field_picture_init (&params->config, picture->field,
+        picture->luma, params->stride, elements + TAIL, origin, error);
+  }
   return TRUE;
 }
 
@@ -170,6 +177,9 @@ motion_cpu_picture_clear (MotionCpuPicture *picture)
 {
   for (guint i = 0; i < G_N_ELEMENTS (picture->memory); i++)
     free (picture->memory[i]);
+  if (picture->field)
+    motion_cpu_field_picture_clear (picture->field);
+  g_free (picture->field);
 }
 
 static void

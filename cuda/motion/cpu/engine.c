@@ -22,6 +22,9 @@ struct _MotionBackend {
   MotionTask *tasks; /* of each slot */
   /* vectors of the frame that was waited for before, in its fields' order */
   CvisMotionVector *priors[CVIS_MOTION_MAX_FIELDS];
+  MotionCpuField *field; /* %NULL with another method */
+  MotionFieldVector *found[CVIS_MOTION_MAX_FIELDS];
+  guint8 *confidences[CVIS_MOTION_MAX_FIELDS];
 
   GMutex lock;
   MotionCpuScratch **scratch; /* those not in use */
@@ -44,6 +47,11 @@ motion_cpu_destroy (MotionBackend *backend)
     motion_cpu_scratch_free (backend->scratch[i]);
   for (guint i = 0; i < CVIS_MOTION_MAX_FIELDS; i++)
     g_free (backend->priors[i]);
+  for (guint i = 0; i < CVIS_MOTION_MAX_FIELDS; i++)
+    g_free (backend->found[i]);
+  for (guint i = 0; i < CVIS_MOTION_MAX_FIELDS; i++)
+    g_free (backend->confidences[i]);
+  motion_cpu_field_free (backend->field);
   motion_cpu_params_clear (&backend->params);
   g_mutex_clear (&backend->lock);
   g_free (backend->scratch);
@@ -67,7 +75,10 @@ make_memory (MotionBackend *backend, GError **error)
   for (guint i = 0; i < backend->n_pictures; i++)
     if (!motion_cpu_picture_init (params, &backend->pictures[i], error))
       return FALSE;
-  return TRUE;
+  if (params->config.method != MOTION_METHOD_FIELD)
+    return TRUE;
+  backend->field = motion_cpu_field_new (&params->config, error);
+  return backend->field != NULL;
 }
 
 static MotionBackend *
@@ -86,6 +97,10 @@ motion_cpu_create (
   blocks = (gsize) backend->params.columns * (gsize) backend->params.rows;
   for (guint i = 0; i < motion_config_get_n_fields (config); i++)
     backend->priors[i] = g_new0 (CvisMotionVector, blocks);
+  for (guint i = 0; i < motion_config_get_n_fields (config); i++)
+    backend->found[i] = g_new (MotionFieldVector, blocks);
+  for (guint i = 0; i < motion_config_get_n_fields (config); i++)
+    backend->confidences[i] = g_new (guint8, blocks);
   if (!make_memory (backend, error)) {
     motion_cpu_destroy (backend);
     return NULL;
@@ -126,12 +141,16 @@ prepare_pictures (MotionBackend *backend, MotionCpuPicture *picture)
   const MotionCpuParams *params = &backend->params;
   Work work = { .backend = backend, .picture = picture };
 
-  if (picture->prepared || !params->has_quarter)
+  if (picture->prepared)
+    return;
+  if (picture->field)
+    motion_cpu_field_picture_prepare (picture->field, backend->pool);
+  picture->prepared = TRUE;
+  if (!params->has_quarter)
     return;
   cvis_pool_run (backend->pool,
       (guint) (params->quarter_height + 2 * params->quarter_border),
       LINES_GRAIN, do_quarter, &work);
-  picture->prepared = TRUE;
 }
 
 /* --- searching --------------------------------------------------------------- */
@@ -168,6 +187,23 @@ do_tiles (guint first, guint count, gpointer user_data)
   give_back_scratch (backend, scratch);
 }
 
+/* The vectors of field @i of a frame. */
+static void
+search_field (MotionBackend *backend, MotionCpuFrame *frame, guint i)
+{
+  const MotionCpuGrid *grid = &backend->field->grids[0];
+
+  motion_cpu_field_search (backend->field, frame->current->field,
+      frame->references[i]->field, backend->pool);
+  frame->found[i] = backend->found[i];
+  memcpy (frame->found[i], grid->vectors,
+      (gsize) grid->n * sizeof (MotionFieldVector));
+  frame->confidences[i] = backend->confidences[i];
+  for (gint32 k = 0; k < grid->n; k++)
+    frame->confidences[i][k] =
+        (guint8) motion_field_confidence (&backend->field->evidence[k]);
+}
+
 static gboolean
 motion_cpu_wait (MotionBackend *backend, guint slot, GError **error)
 {
@@ -186,7 +222,11 @@ motion_cpu_wait (MotionBackend *backend, guint slot, GError **error)
     prepare_pictures (backend, &backend->pictures[task->reference[i]]);
     work.frame.references[i] = &backend->pictures[task->reference[i]];
     work.frame.priors[i] = task->prior[i] ? backend->priors[i] : NULL;
+    if (backend->field)
+      search_field (backend, &work.frame, i);
   }
+  if (backend->field && job->n_fields > 0)
+    job->flags |= motion_field_frame_flags (work.frame.current->field->noise);
   cvis_pool_run (backend->pool,
       (guint) (params->tiles_across * params->tiles_down), 1, do_tiles, &work);
   for (guint i = 0; i < job->n_fields; i++)

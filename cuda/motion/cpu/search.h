@@ -48,6 +48,8 @@ typedef struct {
                                 * tile are done */
   CvisMotionVector prior;
   const CvisMotionVector *priors;
+  const MotionFieldVector *found; /* this field's, with method=field */
+  const guint8 *confidences;
   MotionPoint best, second;
   guint32 best_cost, second_cost;
   guint n_visited;

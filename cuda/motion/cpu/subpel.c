@@ -238,10 +238,10 @@ find_in_planes (
 }
 
 static inline __attribute__ ((always_inline)) void
-mean_of_planes (const guint8 *restrict a, const guint8 *restrict b,
+mean_of_planes (const guint8 *restrict a, const guint8 *restrict b, gsize from,
     guint8 *restrict to, gsize stride, gint32 w, gint32 h)
 {
-  for (gint32 y = 0; y < h; y++, a += STRIDE, b += STRIDE, to += stride)
+  for (gint32 y = 0; y < h; y++, a += from, b += from, to += stride)
     for (gint32 x = 0; x < w; x++)
       to[x] = (guint8) ((a[x] + b[x] + 1) >> 1);
 }
@@ -261,11 +261,11 @@ predict_from_planes (MotionCpuSearch *s, gint32 qx, gint32 qy, gsize *stride)
   if (a == b)
     return a;
   if (s->w == 16)
-    mean_of_planes (a, b, mean, *stride, 16, s->h);
+    mean_of_planes (a, b, STRIDE, mean, *stride, 16, s->h);
   else if (s->w == 32)
-    mean_of_planes (a, b, mean, *stride, 32, s->h);
+    mean_of_planes (a, b, STRIDE, mean, *stride, 32, s->h);
   else
-    mean_of_planes (a, b, mean, *stride, s->w, s->h);
+    mean_of_planes (a, b, STRIDE, mean, *stride, s->w, s->h);
   return mean;
 }
 
@@ -314,10 +314,32 @@ is_whole_pixel (const CvisMotionVector *vector)
   return ((vector->x | vector->y) & 3) == 0;
 }
 
+/* Likewise from the half planes of the whole picture, which method=field has. */
+static const guint8 *
+predict_from_halves (
+    MotionCpuSearch *s, const CvisMotionVector *vector, gsize *stride)
+{
+  const Sample *pair = find_samples (vector->x, vector->y);
+  guint8 *const *halves = s->reference->field->halves;
+  gssize line = (gssize) s->params->stride;
+  gssize at = line * (s->y + (vector->y >> 2)) + s->x + (vector->x >> 2);
+  const guint8 *a =
+      halves[pair[0].plane] + at + pair[0].right + line * pair[0].down;
+  const guint8 *b =
+      halves[pair[1].plane] + at + pair[1].right + line * pair[1].down;
+
+  *stride = MOTION_CPU_MAX_BLOCK;
+  mean_of_planes (
+      a, b, s->params->stride, s->scratch->mean, *stride, s->w, s->h);
+  return s->scratch->mean;
+}
+
 const guint8 *
 MOTION_CPU (predict_8) (
     MotionCpuSearch *s, const CvisMotionVector *vector, gsize *stride)
 {
+  if (!is_whole_pixel (vector) && s->found)
+    return predict_from_halves (s, vector, stride);
   if (!is_whole_pixel (vector))
     return predict_from_planes (
         s, vector->x - 4 * s->best.x, vector->y - 4 * s->best.y, stride);

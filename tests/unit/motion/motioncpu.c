@@ -59,6 +59,27 @@ test_reference (void)
   g_rand_free (random);
 }
 
+/* The regularised field, with one thread and with several. */
+static void
+test_field (void)
+{
+  GRand *random = g_rand_new_with_seed (g_test_rand_int ());
+  guint rounds = g_test_slow () ? 20 * ROUNDS : ROUNDS;
+
+  for (guint round = 0; round < rounds; round++) {
+    MotionConfig config;
+    MotionStream *stream;
+
+    motion_random_config (random, round, &config);
+    config.method = MOTION_METHOD_FIELD;
+    stream = motion_stream_new (random, &config, 6);
+    run (stream, 1, random);
+    run (stream, 2 + round % 3, NULL);
+    motion_stream_free (stream);
+  }
+  g_rand_free (random);
+}
+
 /* --- full against full-brute ---------------------------------------------- */
 
 /* The n-th picture of a synthetic scene: smooth or rough, moving, some with
@@ -213,6 +234,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/motioncpu/level", test_level);
   g_test_add_func ("/motioncpu/reference", test_reference);
+  g_test_add_func ("/motioncpu/field", test_field);
   g_test_add_func ("/motioncpu/full", test_full);
   g_test_add_func ("/motioncpu/large", test_large);
   return g_test_run ();

@@ -507,7 +507,7 @@ test_settings (void)
   REFUSE (width, 0, "width is 0");
   REFUSE (height, 16385, "height is 16385");
   REFUSE (depth, 9, "depth is 9");
-  REFUSE (method, 4, "method");
+  REFUSE (method, 5, "method");
   REFUSE (granularity, 4, "granularity");
   REFUSE (block_size, 24, "block-size is 24");
   REFUSE (range, 0, "search-range is 0");

@@ -1,0 +1,987 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* The passes of the regularised field on the CPU. docs/design/motion.md has the
+ * definitions, tests/reference/motionfield.c the same without any trick. */
+#include "cuda/motion/cpu/field.h"
+
+#include <string.h>
+
+#include "cuda/motion/cpu/search.h"
+
+#define MAX_CANDIDATES 48 /* a multiple of what a vector register holds */
+
+typedef MotionFieldVector Vector;
+typedef MotionFieldWindow Window;
+
+static const gint8 neighbours[8][2] = { { -1, -1 }, { 0, -1 }, { 1, -1 },
+  { -1, 0 }, { 1, 0 }, { -1, 1 }, { 0, 1 }, { 1, 1 } };
+
+/* --- pictures ------------------------------------------------------------------ */
+
+static void
+field_reduce_rows (
+    MotionCpuFieldPicture *picture, guint level, gint32 first, gint32 n)
+{
+  const MotionCpuPlane *below = &picture->levels[level - 1];
+  const MotionCpuPlane *plane = &picture->levels[level];
+
+  for (gint32 y = first; y < first + n; y++) {
+    const guint8 *a = below->samples + below->stride * 2 * y;
+    const guint8 *b = a + below->stride;
+    guint8 *to = plane->samples + plane->stride * y;
+
+    for (gint32 x = 0; x < plane->width; x++)
+      to[x] = (guint8) ((a[2 * x] + a[2 * x + 1] + b[2 * x] + b[2 * x + 1] + 2)
+                        >> 2);
+    memset (to - plane->border, to[0], (gsize) plane->border);
+    memset (to + plane->width, to[plane->width - 1], (gsize) plane->border);
+  }
+}
+
+static inline guint8
+field_clip (gint32 value)
+{
+  return (guint8) (value < 0 ? 0 : value > 255 ? 255 : value);
+}
+
+/* The six taps across for samples 0 to @n - 1. */
+static void
+field_tap_row (const guint8 *p, gint16 *to, gint32 n)
+{
+  for (gint32 x = 0; x < n; x++)
+    to[x] = (gint16) (p[x - 2] + p[x + 3] - 5 * (p[x - 1] + p[x + 2])
+                      + 20 * (p[x] + p[x + 1]));
+}
+
+static void
+field_half_row (const guint8 *p, gssize stride, const gint16 *const *taps,
+    guint8 *right, guint8 *down, guint8 *centre, gint32 n)
+{
+  const gint16 *t0 = taps[0], *t1 = taps[1], *t2 = taps[2], *t3 = taps[3];
+  const gint16 *t4 = taps[4], *t5 = taps[5];
+
+  for (gint32 x = 0; x < n; x++)
+    right[x] = field_clip ((t2[x] + 16) >> 5);
+  for (gint32 x = 0; x < n; x++)
+    down[x] = field_clip ((p[x - 2 * stride] + p[x + 3 * stride]
+                              - 5 * (p[x - stride] + p[x + 2 * stride])
+                              + 20 * (p[x] + p[x + stride]) + 16)
+                          >> 5);
+  for (gint32 x = 0; x < n; x++)
+    centre[x] = field_clip (
+        (t0[x] + t5[x] - 5 * (t1[x] + t4[x]) + 20 * (t2[x] + t3[x]) + 512)
+        >> 10);
+}
+
+static void
+field_halve_rows (MotionCpuFieldPicture *picture, gint32 first, gint32 n)
+{
+  const MotionCpuPlane *plane = &picture->levels[0];
+  gint32 border = plane->border, width = plane->width + 2 * border;
+  gssize stride = plane->stride;
+  gint16 *memory = g_new (gint16, 6 * (gsize) width), *taps[6];
+
+  for (gint32 i = 0; i < 6; i++)
+    taps[i] = memory + (gsize) i * (gsize) width;
+  for (gint32 k = -5; k < n; k++) {
+    gssize at = stride * (first - border + k) - border;
+    gint16 *free_row = taps[0];
+
+    /* taps[5] becomes that of the row three below */
+    memmove (taps, taps + 1, 5 * sizeof *taps);
+    taps[5] = free_row;
+    field_tap_row (plane->samples + at + 3 * stride, taps[5], width);
+    if (k >= 0)
+      field_half_row (plane->samples + at, stride, (const gint16 *const *) taps,
+          picture->halves[1] + at, picture->halves[2] + at,
+          picture->halves[3] + at, width);
+  }
+  g_free (memory);
+}
+
+static void
+field_survey_row (const guint8 *p, gint32 width, guint8 *least, guint8 *most,
+    guint8 *columns_least, guint8 *columns_most)
+{
+  guint8 low = 255, high = 0;
+
+  for (gint32 x = 0; x < width; x++) {
+    low = MIN (low, p[x]);
+    high = MAX (high, p[x]);
+  }
+  for (gint32 x = 0; x < width; x++)
+    columns_least[x] = MIN (columns_least[x], p[x]);
+  for (gint32 x = 0; x < width; x++)
+    columns_most[x] = MAX (columns_most[x], p[x]);
+  *least = low;
+  *most = high;
+}
+
+/* @p: the first sample of a square */
+static gint32
+field_measure_square (const guint8 *p, gssize stride)
+{
+  const gint32 size = MOTION_FIELD_NOISE_BLOCK;
+  gint16 across[MOTION_FIELD_NOISE_BLOCK][MOTION_FIELD_NOISE_BLOCK];
+  guint8 least = 255, most = 0;
+  gint32 sum = 0;
+
+  for (gint32 y = 0; y < size; y++) {
+    const guint8 *row = p + stride * y;
+
+    for (gint32 x = 0; x < size; x++) {
+      least = MIN (least, row[x]);
+      most = MAX (most, row[x]);
+    }
+    for (gint32 x = 1; x < size - 1; x++)
+      across[y][x] = (gint16) (row[x - 1] - 2 * row[x] + row[x + 1]);
+  }
+  if (least == 0 || most == 255 || least == most)
+    return -1;
+  for (gint32 y = 1; y < size - 1; y++)
+    for (gint32 x = 1; x < size - 1; x++)
+      sum += ABS (across[y - 1][x] - 2 * across[y][x] + across[y + 1][x]);
+  return motion_field_noise (sum);
+}
+
+static void
+field_survey_strips (MotionCpuFieldPicture *picture, gint32 first, gint32 n)
+{
+  const MotionCpuPlane *plane = &picture->levels[0];
+  const gint32 size = MOTION_CPU_STRIP;
+  gint32 squares = plane->width / size;
+
+  for (gint32 i = first; i < first + n; i++) {
+    const guint8 *p = plane->samples + plane->stride * size * i;
+    guint8 *least = picture->strip_least + (gsize) plane->width * (gsize) i;
+    guint8 *most = picture->strip_most + (gsize) plane->width * (gsize) i;
+    gint32 rows = MIN (size, plane->height - size * i);
+
+    memset (least, 255, (gsize) plane->width);
+    memset (most, 0, (gsize) plane->width);
+    for (gint32 y = 0; y < rows; y++)
+      field_survey_row (p + plane->stride * y, plane->width,
+          &picture->row_least[size * i + y], &picture->row_most[size * i + y],
+          least, most);
+    for (gint32 x = 0; rows == size && x < squares; x++)
+      picture->squares[squares * i + x] =
+          field_measure_square (p + size * x, plane->stride);
+  }
+}
+
+static void
+field_light_rows (
+    MotionCpuField *field, const guint8 *table, gint32 first, gint32 n)
+{
+  const MotionCpuPlane *plane = &field->current->levels[0];
+
+  for (gint32 y = first; y < first + n; y++)
+    for (gint32 x = 0; x < plane->width; x++)
+      field->lit_memory[(gssize) plane->width * y + x] =
+          table[plane->samples[plane->stride * y + x]];
+}
+
+/* --- the data cost ------------------------------------------------------------- */
+
+/* Sum of |c - mean of a and b, rounded up|. */
+static inline guint32
+field_sad_plain (const guint8 *c, gssize cstride, const guint8 *a,
+    const guint8 *b, gssize stride, gint32 w, gint32 h)
+{
+  guint32 sum = 0;
+
+  for (gint32 y = 0; y < h; y++, c += cstride, a += stride, b += stride)
+    for (gint32 x = 0; x < w; x++)
+      sum += (guint32) ABS (c[x] - ((a[x] + b[x] + 1) >> 1));
+  return sum;
+}
+
+#if defined(MOTION_SIMD_128)
+/* @w: a multiple of 16 */
+static inline guint32
+field_sad_16 (const guint8 *c, gssize cstride, const guint8 *a, const guint8 *b,
+    gssize stride, gint32 w, gint32 h)
+{
+  __m128i sum = _mm_setzero_si128 ();
+
+  for (gint32 y = 0; y < h; y++, c += cstride, a += stride, b += stride)
+    for (gint32 x = 0; x < w; x += 16)
+      sum = _mm_add_epi32 (sum,
+          _mm_sad_epu8 (motion_load_128 (c + x),
+              _mm_avg_epu8 (motion_load_128 (a + x), motion_load_128 (b + x))));
+  return motion_total_128 (sum);
+}
+#endif
+
+#if defined(MOTION_SIMD_256)
+/* 16 x 16 samples, two rows at a time. */
+static inline guint32
+field_sad_16x16 (const guint8 *c, gssize cstride, const guint8 *a,
+    const guint8 *b, gssize stride)
+{
+  __m256i sum = _mm256_setzero_si256 ();
+
+#pragma GCC unroll 8
+  for (gint i = 0; i < 8; i++) {
+    __m256i mean = _mm256_avg_epu8 (motion_load_16x2 (a, (gsize) stride),
+        motion_load_16x2 (b, (gsize) stride));
+
+    sum = _mm256_add_epi32 (
+        sum, _mm256_sad_epu8 (motion_load_16x2 (c, (gsize) cstride), mean));
+    c += 2 * cstride;
+    a += 2 * stride;
+    b += 2 * stride;
+  }
+  return motion_total_256 (sum);
+}
+#endif
+
+static inline guint32
+field_sad (const guint8 *c, gssize cstride, const guint8 *a, const guint8 *b,
+    gssize stride, gint32 w, gint32 h)
+{
+#if defined(MOTION_SIMD_256)
+  if (w == 16 && h == 16)
+    return field_sad_16x16 (c, cstride, a, b, stride);
+#endif
+#if defined(MOTION_SIMD_128)
+  if (w == 16)
+    return field_sad_16 (c, cstride, a, b, stride, 16, h);
+  if (w % 16 == 0)
+    return field_sad_16 (c, cstride, a, b, stride, w, h);
+#endif
+  return field_sad_plain (c, cstride, a, b, stride, w, h);
+}
+
+/* The two samples whose mean lies (@qx, @qy) quarters from a pixel: the half plane of
+ * each, and whether it is the next one to the right or below. H.264, 8.4.2.2.1. */
+static const guint8 pairs[4][4][2][3] = {
+  { { { 0, 0, 0 }, { 0, 0, 0 } }, { { 0, 0, 0 }, { 1, 0, 0 } },
+      { { 1, 0, 0 }, { 1, 0, 0 } }, { { 1, 0, 0 }, { 0, 1, 0 } } },
+  { { { 0, 0, 0 }, { 2, 0, 0 } }, { { 1, 0, 0 }, { 2, 0, 0 } },
+      { { 1, 0, 0 }, { 3, 0, 0 } }, { { 1, 0, 0 }, { 2, 1, 0 } } },
+  { { { 2, 0, 0 }, { 2, 0, 0 } }, { { 2, 0, 0 }, { 3, 0, 0 } },
+      { { 3, 0, 0 }, { 3, 0, 0 } }, { { 3, 0, 0 }, { 2, 1, 0 } } },
+  { { { 2, 0, 0 }, { 0, 0, 1 } }, { { 2, 0, 0 }, { 1, 0, 1 } },
+      { { 3, 0, 0 }, { 1, 0, 1 } }, { { 2, 1, 0 }, { 1, 0, 1 } } },
+};
+
+static inline gint32
+field_cost_0 (const MotionCpuField *f, Window win, Vector v)
+{
+  const MotionCpuFieldPicture *reference = f->reference;
+  gssize stride = reference->levels[0].stride;
+  const guint8 (*pair)[3] = pairs[v.y & 3][v.x & 3];
+  gssize at = stride * (win.y + (v.y >> 2)) + win.x + (v.x >> 2);
+  gint32 size = (gint32) f->config->block_size;
+  guint32 sum =
+      field_sad (f->lit + f->lit_stride * win.y + win.x, f->lit_stride,
+          reference->halves[pair[0][0]] + at + pair[0][1] + stride * pair[0][2],
+          reference->halves[pair[1][0]] + at + pair[1][1] + stride * pair[1][2],
+          stride, win.w, win.h);
+
+  return (gint32) (sum * 256 / (guint32) (size * size));
+}
+
+/* Without the difference of the means. @n: samples */
+static inline gint32
+field_cost_plain (const guint8 *c, gssize cstride, const guint8 *r,
+    gssize rstride, gint32 w, gint32 h, gint32 *mean)
+{
+  gint32 sum = 0;
+
+  for (gint32 y = 0; y < h; y++)
+    for (gint32 x = 0; x < w; x++)
+      sum += c[cstride * y + x] - r[rstride * y + x];
+  *mean = motion_field_mean (sum, w * h);
+  sum = 0;
+  for (gint32 y = 0; y < h; y++)
+    for (gint32 x = 0; x < w; x++)
+      sum += ABS (field_clip (c[cstride * y + x] - *mean) - r[rstride * y + x]);
+  return sum;
+}
+
+#if defined(MOTION_SIMD_128)
+/* The same for 8 x 8 samples. */
+static inline gint32
+field_cost_8 (const guint8 *c, gssize cstride, const guint8 *r, gssize rstride,
+    gint32 *mean)
+{
+  const __m128i zero = _mm_setzero_si128 ();
+  __m128i own[4], other[4], sum = zero, less, more;
+
+  for (gint i = 0; i < 4; i++) {
+    own[i] = motion_load_8x2 (c + 2 * i * cstride, (gsize) cstride);
+    other[i] = motion_load_8x2 (r + 2 * i * rstride, (gsize) rstride);
+    sum = _mm_add_epi32 (sum, _mm_sub_epi32 (_mm_sad_epu8 (own[i], zero),
+                                  _mm_sad_epu8 (other[i], zero)));
+  }
+  *mean = motion_field_mean ((gint32) motion_total_128 (sum), 64);
+  less = _mm_set1_epi8 ((gchar) MAX (*mean, 0));
+  more = _mm_set1_epi8 ((gchar) MAX (-*mean, 0));
+  sum = zero;
+  for (gint i = 0; i < 4; i++)
+    sum = _mm_add_epi32 (
+        sum, _mm_sad_epu8 (
+                 _mm_adds_epu8 (_mm_subs_epu8 (own[i], less), more), other[i]));
+  return (gint32) motion_total_128 (sum);
+}
+#endif
+
+static inline gint32
+field_cost_above (const MotionCpuField *f, guint level, Window win, Vector v)
+{
+  const MotionCpuPlane *current = &f->current->levels[level];
+  const MotionCpuPlane *reference = &f->reference->levels[level];
+  const guint8 *c = current->samples + current->stride * win.y + win.x;
+  const guint8 *r =
+      reference->samples + reference->stride * (win.y + v.y) + win.x + v.x;
+  const gint32 size = MOTION_FIELD_COARSE_BLOCK;
+  gint32 mean, sum;
+
+#if defined(MOTION_SIMD_128)
+  if (win.w == 8 && win.h == 8)
+    sum = field_cost_8 (c, current->stride, r, reference->stride, &mean);
+  else
+#endif
+    sum = field_cost_plain (
+        c, current->stride, r, reference->stride, win.w, win.h, &mean);
+  return sum * 256 / (size * size) + motion_field_mean_cost (mean);
+}
+
+static inline gint32
+field_cost (const MotionCpuField *f, guint level, Window win, Vector v)
+{
+  return level == 0 ? field_cost_0 (f, win, v)
+                    : field_cost_above (f, level, win, v);
+}
+
+static Window
+field_window (const MotionCpuField *f, gint32 column, gint32 row)
+{
+  return motion_field_window (f->config, &f->area, f->level, column, row);
+}
+
+/* --- known costs --------------------------------------------------------------- */
+
+/* Both components of a vector in a word. */
+static inline guint32
+field_key (Vector v)
+{
+  return (guint32) (v.x & 0xffff) | (guint32) v.y << 16;
+}
+
+/* Bit i is set if @keys[i] is @key. */
+static inline guint32
+field_find_key (const guint32 *keys, guint32 key)
+{
+  guint32 found = 0;
+
+  G_STATIC_ASSERT (MOTION_CPU_KNOWN == 32);
+#if defined(MOTION_SIMD_512)
+  __m512i wanted = _mm512_set1_epi32 ((gint32) key);
+
+  found = _mm512_cmpeq_epi32_mask (_mm512_loadu_si512 (keys), wanted);
+  found |=
+      (guint32) _mm512_cmpeq_epi32_mask (_mm512_loadu_si512 (keys + 16), wanted)
+      << 16;
+#elif defined(MOTION_SIMD_256)
+  __m256i wanted = _mm256_set1_epi32 ((gint32) key);
+
+  for (gint i = 0; i < 4; i++)
+    found |=
+        (guint32) _mm256_movemask_ps (_mm256_castsi256_ps (_mm256_cmpeq_epi32 (
+            motion_load_256 ((const guint8 *) (keys + 8 * i)), wanted)))
+        << 8 * i;
+#else
+  for (gint i = 0; i < MOTION_CPU_KNOWN; i++)
+    found |= (guint32) (keys[i] == key) << i;
+#endif
+  return found;
+}
+
+/* The data cost of block @i of @level. */
+static inline gint32
+field_known_cost (
+    const MotionCpuField *f, guint level, gint32 i, Window win, Vector v)
+{
+  MotionCpuKnown *known = &f->known[i];
+  guint32 key = field_key (v), found = field_find_key (known->keys, key);
+  gint32 cost;
+
+  if (found)
+    return known->costs[__builtin_ctz (found)];
+  cost = field_cost (f, level, win, v);
+  known->keys[known->next] = key;
+  known->costs[known->next] = cost;
+  known->next = (known->next + 1) % MOTION_CPU_KNOWN;
+  return cost;
+}
+
+/* --- the coarsest level --------------------------------------------------------- */
+
+static void
+field_coarsest_costs (MotionCpuField *f, gint32 first, gint32 n)
+{
+  const MotionCpuGrid *grid = &f->grids[MOTION_FIELD_COARSEST];
+  gint32 range = motion_field_range (f->config, MOTION_FIELD_COARSEST);
+  gsize side = (gsize) (2 * range + 1);
+
+  for (gint32 i = first * grid->columns; i < (first + n) * grid->columns; i++) {
+    Window win = field_window (f, i % grid->columns, i / grid->columns);
+    guint16 *costs = f->costs + (gsize) i * side * side;
+
+    for (gint32 y = -range; y <= range; y++)
+      for (gint32 x = -range; x <= range; x++)
+        *costs++ = (guint16) field_cost_above (
+            f, MOTION_FIELD_COARSEST, win, (Vector){ x, y });
+  }
+}
+
+/* Distances of the vectors (-@range .. @range, @y) from the neighbours' vectors, each
+ * at most MOTION_FIELD_REACH, summed. */
+static void
+field_add_distances (
+    const Vector *near, gint32 n_near, gint32 range, gint32 y, gint32 *sums)
+{
+  memset (sums, 0, (gsize) (2 * range + 1) * sizeof *sums);
+  for (gint32 k = 0; k < n_near; k++) {
+    gint32 dy = ABS (y - near[k].y), x = near[k].x + range;
+
+    for (gint32 i = 0; i <= 2 * range; i++)
+      sums[i] += MIN (ABS (i - x) + dy, MOTION_FIELD_REACH);
+  }
+}
+
+static Vector
+field_choose_coarsest (const MotionCpuField *f, gint32 column, gint32 row)
+{
+  const MotionCpuGrid *grid = &f->grids[MOTION_FIELD_COARSEST];
+  gint32 range = motion_field_range (f->config, MOTION_FIELD_COARSEST);
+  gint32 lambda =
+      motion_field_lambda (f->config, MOTION_FIELD_COARSEST, f->current->noise);
+  gsize side = (gsize) (2 * range + 1);
+  const guint16 *costs =
+      f->costs + (gsize) (row * grid->columns + column) * side * side;
+  gint32 sums[2 * 16 + 1], n_near = 0, least = G_MAXINT32, least_length = 0;
+  Vector near[8], best = { 0, 0 };
+
+  for (gint k = 0; k < 8; k++) {
+    gint32 x = column + neighbours[k][0], y = row + neighbours[k][1];
+
+    if (x >= 0 && y >= 0 && x < grid->columns && y < grid->rows)
+      near[n_near++] = grid->from[y * grid->columns + x];
+  }
+  for (gint32 y = -range; y <= range; y++, costs += side) {
+    field_add_distances (near, n_near, range, y, sums);
+    for (gint32 x = -range; x <= range; x++) {
+      gint32 rough = (n_near ? sums[x + range] * 8 / n_near : 0)
+                     + MOTION_FIELD_EXPECTED
+                           * motion_field_distance ((Vector){ x, y },
+                               f->dominant, MOTION_FIELD_REACH);
+      gint32 cost = 8 * costs[x + range] + lambda * rough
+                    + lambda * MOTION_FIELD_SHORT * (ABS (x) + ABS (y)) / 64;
+      gint32 length = x * x + y * y;
+
+      if (cost < least || (cost == least && length < least_length)) {
+        least = cost;
+        least_length = length;
+        best = (Vector){ x, y };
+      }
+    }
+  }
+  return best;
+}
+
+static void
+field_coarsest_rows (MotionCpuField *f, gint32 first, gint32 n)
+{
+  MotionCpuGrid *grid = &f->grids[MOTION_FIELD_COARSEST];
+
+  for (gint32 row = first; row < first + n; row++)
+    for (gint32 column = 0; column < grid->columns; column++)
+      grid->vectors[row * grid->columns + column] =
+          field_choose_coarsest (f, column, row);
+}
+
+/* --- a block and its candidates --------------------------------------------------- */
+
+/* @near: vectors of the neighbours, @weight: their weights, 0 for a missing one
+ * @x, @y: of the candidates; @seen: the same, both components in a word */
+typedef struct {
+  const MotionCpuField *field;
+  guint level;
+  gint32 column, row, i;
+  Window win;
+  MotionRect rect;
+  Vector own, expected;
+  gint32 near_x[8], near_y[8], weight[8], total;
+  gint32 lambda, most;
+  gint32 x[MAX_CANDIDATES], y[MAX_CANDIDATES];
+  guint32 seen[MAX_CANDIDATES];
+  gint n;
+} Block;
+
+static MotionRect
+field_rect (const MotionCpuField *f, guint level, gint32 column, gint32 row)
+{
+  const MotionConfig *config = f->config;
+  gint32 range = motion_field_range (config, level);
+  gint32 size = (gint32) config->block_size;
+  gint32 x = column * size, y = row * size;
+  MotionRect r = { -range, range, -range, range };
+
+  if (level > 0)
+    return r;
+  r = motion_candidates (config, x, y, MIN (size, (gint32) config->width - x),
+      MIN (size, (gint32) config->height - y));
+  return (MotionRect){ 4 * r.left, 4 * r.right, 4 * r.top, 4 * r.bottom };
+}
+
+static void
+field_set_block (Block *b, const MotionCpuField *f, gint32 column, gint32 row)
+{
+  const MotionCpuGrid *grid = &f->grids[f->level];
+
+  b->field = f;
+  b->level = f->level;
+  b->column = column;
+  b->row = row;
+  b->i = row * grid->columns + column;
+  b->win = field_window (f, column, row);
+  b->rect = field_rect (f, f->level, column, row);
+  b->own = grid->from[b->i];
+  b->expected = f->weighted ? grid->expected[b->i] : grid->inherited[b->i];
+  b->lambda = motion_field_lambda (f->config, f->level, f->current->noise);
+  b->most = MOTION_FIELD_REACH * motion_field_unit (f->level);
+  b->total = 0;
+  b->n = 0;
+  for (gint k = 0; k < 8; k++) {
+    gint32 x = column + neighbours[k][0], y = row + neighbours[k][1];
+    gint32 i = y * grid->columns + x;
+
+    b->near_x[k] = b->near_y[k] = b->weight[k] = 0;
+    if (x < 0 || y < 0 || x >= grid->columns || y >= grid->rows)
+      continue;
+    b->near_x[k] = grid->from[i].x;
+    b->near_y[k] = grid->from[i].y;
+    b->weight[k] = f->weighted ? MOTION_FIELD_WEIGHT_MIN + grid->weights[i] : 1;
+    b->total += b->weight[k];
+  }
+}
+
+/* Cost of the distances of @n candidates from the neighbours' vectors and the expected
+ * one. The quotient of two numbers below 2^24 as floats, cut off, is the integer
+ * quotient. */
+static inline void
+field_find_rough (const Block *b, gint32 n, gint32 *rough)
+{
+  gint32 sums[MAX_CANDIDATES] = { 0 };
+  gfloat total = (gfloat) MAX (b->total, 1);
+
+  n = (n + 15) & ~15;
+  for (gint k = 0; k < 8; k++) {
+    gint32 x = b->near_x[k], y = b->near_y[k], weight = b->weight[k];
+
+    for (gint32 i = 0; i < n; i++)
+      sums[i] += weight * MIN (ABS (b->x[i] - x) + ABS (b->y[i] - y), b->most);
+  }
+  for (gint32 i = 0; i < n; i++)
+    rough[i] = (gint32) ((gfloat) (sums[i] * 8) / total)
+               + MOTION_FIELD_EXPECTED
+                     * MIN (ABS (b->x[i] - b->expected.x)
+                                + ABS (b->y[i] - b->expected.y),
+                         b->most);
+}
+
+/* Lists @v unless it is listed or not allowed. */
+static inline void
+field_list (Block *b, Vector v)
+{
+  guint32 key = field_key (v), seen = 0;
+
+  if (v.x < b->rect.left || v.x > b->rect.right || v.y < b->rect.top
+      || v.y > b->rect.bottom)
+    return;
+  for (gint k = 0; k < b->n; k++)
+    seen |= b->seen[k] == key;
+  if (seen)
+    return;
+  b->seen[b->n] = key;
+  b->x[b->n] = v.x;
+  b->y[b->n++] = v.y;
+}
+
+static Vector
+field_inherited (const MotionCpuField *f, guint level, gint32 column,
+    gint32 row, gint32 dx, gint32 dy)
+{
+  const MotionCpuGrid *above = &f->grids[level + 1];
+  gint32 size = motion_field_block (f->config, level);
+  gint32 unit = 2 * motion_field_unit (level);
+  gint32 x = (column * size + size / 2 + dx * size) / 2;
+  gint32 y = (row * size + size / 2 + dy * size) / 2;
+  Vector v;
+
+  x = motion_clamp (x / MOTION_FIELD_COARSE_BLOCK, 0, above->columns - 1);
+  y = motion_clamp (y / MOTION_FIELD_COARSE_BLOCK, 0, above->rows - 1);
+  v = above->vectors[y * above->columns + x];
+  return (Vector){ v.x * unit, v.y * unit };
+}
+
+static void
+field_list_all (Block *b)
+{
+  const MotionCpuField *f = b->field;
+  const MotionCpuGrid *grid = &f->grids[b->level];
+
+  field_list (b, b->own);
+  for (gint k = 0; k < 8; k++)
+    if (b->weight[k] > 0)
+      field_list (b, (Vector){ b->near_x[k], b->near_y[k] });
+  field_list (b, (Vector){ 0, 0 });
+  field_list (b, f->dominant);
+  field_list (b, grid->inherited[b->i]);
+  if (f->weighted)
+    field_list (b, b->expected);
+  for (gint k = 0; k < 8 && f->pass == 0; k++)
+    field_list (b, field_inherited (f, b->level, b->column, b->row,
+                       neighbours[k][0], neighbours[k][1]));
+  for (gint k = 0; k < 8; k++)
+    field_list (b, (Vector){ b->own.x + neighbours[k][0] * f->step,
+                       b->own.y + neighbours[k][1] * f->step });
+}
+
+/* A candidate whose distances alone cost as much as the best so far is not compared;
+ * only the zero vector may still win, if it is exact. */
+static inline __attribute__ ((always_inline)) Vector
+field_choose (Block *b, guint level)
+{
+  Vector best = b->own;
+  gint32 least = G_MAXINT32, roughs[MAX_CANDIDATES];
+
+  field_find_rough (b, b->n, roughs);
+  for (gint k = 0; k < b->n; k++) {
+    Vector v = { b->x[k], b->y[k] };
+    gboolean zero = v.x == 0 && v.y == 0;
+    gint32 rough = b->lambda * roughs[k] / motion_field_unit (level), data;
+
+    if (rough >= least && !zero)
+      continue;
+    data = field_known_cost (b->field, level, b->i, b->win, v);
+    if (data == 0 && zero)
+      rough = 0;
+    if (8 * data + rough < least) {
+      least = 8 * data + rough;
+      best = v;
+    }
+  }
+  return best;
+}
+
+/* Whether the last pass changed the block or a neighbour. If not, a repeated pass
+ * changes nothing. */
+static gboolean
+field_has_changed (const MotionCpuGrid *grid, gint32 column, gint32 row)
+{
+  gint32 left = MAX (column - 1, 0),
+         right = MIN (column + 1, grid->columns - 1);
+  gint32 top = MAX (row - 1, 0), bottom = MIN (row + 1, grid->rows - 1);
+  guint8 changed = 0;
+
+  for (gint32 y = top; y <= bottom; y++)
+    for (gint32 x = left; x <= right; x++)
+      changed |= grid->changed_before[y * grid->columns + x];
+  return changed;
+}
+
+static void
+field_all_rows (MotionCpuField *f, gint32 first, gint32 n)
+{
+  MotionCpuGrid *grid = &f->grids[f->level];
+  Block b = { 0 }; /* what lies behind the candidates means nothing */
+
+  for (gint32 row = first; row < first + n; row++) {
+    for (gint32 column = 0; column < grid->columns; column++) {
+      gint32 i = row * grid->columns + column;
+      Vector v;
+
+      if (f->repeated && !field_has_changed (grid, column, row)) {
+        grid->vectors[i] = grid->from[i];
+        grid->changed[i] = FALSE;
+        continue;
+      }
+      field_set_block (&b, f, column, row);
+      field_list_all (&b);
+      v = f->level == 0 ? field_choose (&b, 0) : field_choose (&b, f->level);
+      grid->vectors[i] = v;
+      grid->changed[i] = v.x != b.own.x || v.y != b.own.y;
+    }
+  }
+}
+
+/* --- weights ---------------------------------------------------------------------- */
+
+static void
+field_weigh_rows (MotionCpuField *f, gint32 first, gint32 n)
+{
+  MotionCpuGrid *grid = &f->grids[f->level];
+  gint32 unit = motion_field_unit (f->level);
+
+  for (gint32 row = first; row < first + n; row++) {
+    for (gint32 column = 0; column < grid->columns; column++) {
+      gint32 i = row * grid->columns + column, least = G_MAXINT32;
+      Window win = field_window (f, column, row);
+      Vector v = grid->from[i];
+
+      for (gint k = 0; k < 8; k++) {
+        gint32 cost = field_known_cost (f, f->level, i, win,
+            (Vector){
+                v.x + neighbours[k][0] * unit, v.y + neighbours[k][1] * unit });
+
+        least = MIN (least, cost);
+      }
+      grid->weights[i] = motion_field_weight (f->level, f->current->noise,
+          least - field_known_cost (f, f->level, i, win, v));
+    }
+  }
+}
+
+/* --- blocks that search on their own ----------------------------------------------- */
+
+/* See data_cost_inside() of the reference implementation. */
+static gint32
+field_cost_inside (const MotionCpuField *f, Window win, Vector v)
+{
+  gint32 left = MAX (win.x, -(v.x >> 2)), top = MAX (win.y, -(v.y >> 2));
+  gint32 right =
+      MIN (win.x + win.w, (gint32) f->config->width - ((v.x + 3) >> 2));
+  gint32 bottom =
+      MIN (win.y + win.h, (gint32) f->config->height - ((v.y + 3) >> 2));
+  gint32 n = win.w * win.h;
+  gint32 inside =
+      right > left && bottom > top ? (right - left) * (bottom - top) : 0;
+  Window part = { left, top, right - left, bottom - top };
+
+  if (2 * inside < n || inside == n)
+    return field_cost_0 (f, win, v);
+  return (gint32) ((gint64) field_cost_0 (f, part, v) * n / inside);
+}
+
+static inline void
+field_try (const Block *b, Vector v, Vector *best, gint32 *least)
+{
+  gint32 cost;
+
+  if (v.x < b->rect.left || v.x > b->rect.right || v.y < b->rect.top
+      || v.y > b->rect.bottom)
+    return;
+  cost = field_cost_0 (b->field, b->win, v);
+  if (cost < *least) {
+    *least = cost;
+    *best = v;
+  }
+}
+
+static Vector
+field_search_alone (const Block *b)
+{
+  gint32 range = (gint32) b->field->config->range;
+  gint32 spacing = MOTION_FIELD_OWN_STEP, least = G_MAXINT32;
+  Vector best = { 0, 0 };
+
+  for (gint32 y = -range; y <= range; y += spacing)
+    for (gint32 x = -range; x <= range; x += spacing)
+      field_try (b, (Vector){ 4 * x, 4 * y }, &best, &least);
+  if (least == G_MAXINT32)
+    least = field_cost_0 (b->field, b->win, best);
+  for (spacing /= 2; spacing > 0; spacing /= 2) {
+    Vector centre = best;
+
+    for (gint k = 0; k < 8; k++)
+      field_try (b,
+          (Vector){ centre.x + 4 * spacing * neighbours[k][0],
+              centre.y + 4 * spacing * neighbours[k][1] },
+          &best, &least);
+  }
+  return best;
+}
+
+/* Total costs of both candidates, in @costs. */
+static void
+field_compare_alone (const Block *b, gint32 *costs)
+{
+  gint32 roughs[MAX_CANDIDATES];
+
+  field_find_rough (b, 2, roughs);
+  for (gint k = 0; k < 2; k++) {
+    Vector v = { b->x[k], b->y[k] };
+    gint32 data = field_cost_0 (b->field, b->win, v);
+
+    costs[k] =
+        data == 0 && v.x == 0 && v.y == 0
+            ? 0
+            : 8 * data + 2 * b->lambda * roughs[k] / motion_field_unit (0);
+  }
+}
+
+static void
+field_alone_rows (MotionCpuField *f, gint32 first, gint32 n)
+{
+  MotionCpuGrid *grid = &f->grids[0];
+  gint32 size = (gint32) f->config->block_size;
+  Block b = { 0 }; /* what lies behind the candidates means nothing */
+
+  for (gint32 row = first; row < first + n; row++) {
+    for (gint32 column = 0; column < grid->columns; column++) {
+      gint32 i = row * grid->columns + column;
+      Window win = field_window (f, column, row);
+      gint32 costs[2];
+      Vector other;
+
+      grid->vectors[i] = grid->from[i];
+      if (field_cost_inside (f, win, grid->from[i])
+          <= motion_field_unexplained (
+              f->current->noise, win.w * win.h, size * size))
+        continue;
+      field_set_block (&b, f, column, row);
+      other = field_search_alone (&b);
+      b.x[0] = b.own.x;
+      b.y[0] = b.own.y;
+      b.x[1] = other.x;
+      b.y[1] = other.y;
+      field_compare_alone (&b, costs);
+      if (costs[1] < costs[0])
+        grid->vectors[i] = other;
+    }
+  }
+}
+
+/* --- evidence ----------------------------------------------------------------------- */
+
+/* The least cost round the vector of a block, minus that of the vector. */
+static gint32
+field_measure_ambiguity (const MotionCpuField *f, Window win, Vector v)
+{
+  const guint level = MOTION_FIELD_AMBIGUITY_LEVEL;
+  const gint32 far = MOTION_FIELD_AMBIGUITY_FAR;
+  const gint32 near = MOTION_FIELD_AMBIGUITY_NEAR;
+  gint32 range = motion_field_range (f->config, level), least = 65536;
+  gint32 left = MAX (v.x - far, -range), right = MIN (v.x + far, range);
+  gint32 top = MAX (v.y - far, -range), bottom = MIN (v.y + far, range);
+
+  for (gint32 y = top; y <= bottom; y++) {
+    for (gint32 x = left; x <= right; x++) {
+      gint32 cost;
+
+      if (ABS (x - v.x) < near && ABS (y - v.y) < near)
+        continue;
+      cost = field_cost_above (f, level, win, (Vector){ x, y });
+      least = MIN (least, cost);
+    }
+  }
+  return least - field_cost_above (f, level, win, v);
+}
+
+static void
+field_ambiguity_rows (MotionCpuField *f, gint32 first, gint32 n)
+{
+  const MotionCpuGrid *grid = &f->grids[MOTION_FIELD_AMBIGUITY_LEVEL];
+
+  for (gint32 i = first * grid->columns; i < (first + n) * grid->columns; i++)
+    f->ambiguities[i] = field_measure_ambiguity (f,
+        field_window (f, i % grid->columns, i / grid->columns),
+        grid->vectors[i]);
+}
+
+static gint32
+field_ambiguity_at (const MotionCpuField *f, gint32 x, gint32 y)
+{
+  const MotionCpuGrid *grid = &f->grids[MOTION_FIELD_AMBIGUITY_LEVEL];
+  gint32 column =
+      (x >> MOTION_FIELD_AMBIGUITY_LEVEL) / MOTION_FIELD_COARSE_BLOCK;
+  gint32 row = (y >> MOTION_FIELD_AMBIGUITY_LEVEL) / MOTION_FIELD_COARSE_BLOCK;
+
+  return f->ambiguities[MIN (row, grid->rows - 1) * grid->columns
+                        + MIN (column, grid->columns - 1)];
+}
+
+static gint32
+field_measure_inside (const MotionConfig *config, Vector v, gint32 left,
+    gint32 top, gint32 right, gint32 bottom)
+{
+  gint32 across = MIN (right, (gint32) config->width - (v.x >> 2))
+                  - MAX (left, -(v.x >> 2));
+  gint32 down = MIN (bottom, (gint32) config->height - (v.y >> 2))
+                - MAX (top, -(v.y >> 2));
+
+  return 16 * MAX (across, 0) * MAX (down, 0)
+         / ((right - left) * (bottom - top));
+}
+
+static MotionFieldEvidence
+field_find_evidence (const MotionCpuField *f, gint32 column, gint32 row)
+{
+  const MotionCpuGrid *grid = &f->grids[0];
+  const MotionConfig *config = f->config;
+  gint32 size = (gint32) config->block_size, i = row * grid->columns + column;
+  gint32 left = column * size, top = row * size, least = G_MAXINT32;
+  Window win = field_window (f, column, row);
+  Vector v = grid->vectors[i];
+  MotionFieldEvidence e = {
+    .cost = field_cost_0 (f, win, v),
+    .support = grid->weights[i],
+    .distance = motion_field_distance (v, grid->expected[i], 32),
+    .ambiguity = field_ambiguity_at (f, left + size / 2, top + size / 2),
+    .inside = field_measure_inside (config, v, left, top,
+        MIN (left + size, (gint32) config->width),
+        MIN (top + size, (gint32) config->height)),
+    .noise = f->current->noise,
+  };
+
+  for (gint k = 0; k < 8; k++) {
+    gint32 dx = neighbours[k][0], dy = neighbours[k][1], distance = 32;
+    gint32 x = column + dx, y = row + dy, j = y * grid->columns + x;
+    gint32 cost = field_cost_0 (f, win, (Vector){ v.x + 4 * dx, v.y + 4 * dy });
+
+    least = MIN (least, cost);
+    if (x >= 0 && y >= 0 && x < grid->columns && y < grid->rows) {
+      distance = motion_field_distance (v, grid->vectors[j], 32);
+      if (distance <= 4)
+        e.support += grid->weights[j];
+    }
+    e.rough += distance;
+  }
+  e.excess = least - e.cost;
+  return e;
+}
+
+static void
+field_evidence_rows (MotionCpuField *f, gint32 first, gint32 n)
+{
+  const MotionCpuGrid *grid = &f->grids[0];
+
+  for (gint32 row = first; row < first + n; row++)
+    for (gint32 column = 0; column < grid->columns; column++)
+      f->evidence[row * grid->columns + column] =
+          field_find_evidence (f, column, row);
+}
+
+#define FIELD_PASTE_TABLE(level) motion_cpu_field_##level
+#define FIELD_EXPAND_TABLE(level) FIELD_PASTE_TABLE (level)
+
+const MotionCpuFieldKernels FIELD_EXPAND_TABLE (MOTION_CPU_LEVEL) = {
+  .reduce = field_reduce_rows,
+  .halves = field_halve_rows,
+  .survey = field_survey_strips,
+  .light = field_light_rows,
+  .costs = field_coarsest_costs,
+  .coarsest = field_coarsest_rows,
+  .weigh = field_weigh_rows,
+  .all = field_all_rows,
+  .alone = field_alone_rows,
+  .ambiguity = field_ambiguity_rows,
+  .evidence = field_evidence_rows,
+};
