@@ -270,7 +270,7 @@ setup_engine (GstCudaPbfMonitor *self, const GstVideoInfo *info)
     return FALSE;
   }
   if (devices != NULL)
-    depth = pbf_engine_get_depth (self->engine) + 1;
+    depth = pbf_engine_get_depth (self->engine);
   gst_cvis_filter_set_fleet (
       &self->filter, pbf_engine_get_fleet (self->engine));
   /* without a context a plain pool: its few buffers stay in the CPU's caches,

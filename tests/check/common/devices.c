@@ -263,6 +263,29 @@ GST_START_TEST (test_stats)
 }
 GST_END_TEST;
 
+/* A source faster than the devices has no more in flight than they accept. */
+GST_START_TEST (test_fast_sources)
+{
+  static const gchar *const fast[] = {
+    "pbftestsrc pre-render=64 frames-per-list=64 num-buffers=4000 ! "
+    "cudapbfmonitor batch-size=16",
+    "videotestsrc num-buffers=100 ! "
+    "video/x-raw,format=GRAY8,width=320,height=240 ! "
+    "cudamotionest method=full",
+    "videotestsrc num-buffers=100 ! "
+    "video/x-raw,format=GRAY8,width=320,height=240 ! cudadenoise",
+    "surfacetestsrc num-buffers=60 ! "
+    "other/tensors,dimensions=(string)256:256:1:1 ! cudalwtfilter",
+  };
+  gchar *line = g_strdup_printf (
+      "%s threads=1 cuda-device-ids=all ! fakesink", fast[__i__]);
+
+  pose ("2:2", "");
+  bus_expect_first (line, GST_MESSAGE_EOS, NULL);
+  g_free (line);
+}
+GST_END_TEST;
+
 static Suite *
 devices_suite (void)
 {
@@ -277,6 +300,7 @@ devices_suite (void)
   tcase_add_loop_test (tests, test_all_lost, 0, n);
   tcase_add_loop_test (tests, test_lists, 0, n);
   tcase_add_loop_test (tests, test_stats, 0, n);
+  tcase_add_loop_test (tests, test_fast_sources, 0, 4);
   return suite;
 }
 
