@@ -526,7 +526,9 @@ class Video(Tool):
             process.send_signal(signal.SIGINT)
             _, text = process.communicate(timeout=30)
             self.assertLess(time.monotonic() - start, 3)  # one second, if the machine is idle
-            self.assertEqual((process.returncode, text), (130, ""), arguments)
+            # how many frames were analysed, and whether they deserve a warning, is chance
+            text = [line for line in text.splitlines() if ": warning: " not in line]
+            self.assertEqual((process.returncode, text), (130, []), arguments)
             self.assertEqual(sorted(os.listdir()), before)
 
     def test_a_closed_terminal_leaves_no_temporary_file(self):
