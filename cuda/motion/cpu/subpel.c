@@ -314,7 +314,7 @@ is_whole_pixel (const CvisMotionVector *vector)
   return ((vector->x | vector->y) & 3) == 0;
 }
 
-/* Likewise from the half planes of the whole picture, which method=field has. */
+/* The same from planes of half pixels of the whole picture, which method=field makes. */
 static const guint8 *
 predict_from_halves (
     MotionCpuSearch *s, const CvisMotionVector *vector, gsize *stride)
