@@ -209,6 +209,22 @@ cvis_devices_new (const gchar *text, gint device_id, GError **error)
 }
 
 void
+cvis_devices_remove (CvisDevices *devices, guint64 which)
+{
+  guint kept = 0;
+
+  for (guint i = 0; i < devices->n; i++) {
+    const CvisDevice *device = &devices->devices[i];
+
+    if ((which >> i & 1) == 0)
+      devices->devices[kept++] = *device;
+    else if (device->context != NULL)
+      cvis_context_unref (device->context);
+  }
+  devices->n = kept;
+}
+
+void
 cvis_devices_free (CvisDevices *devices)
 {
   if (devices == NULL)

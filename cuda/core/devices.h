@@ -49,6 +49,9 @@ guint cvis_devices_parse (
  * the device in the text, also if this build has no code for its architecture */
 CvisDevices *cvis_devices_new (
     const gchar *ids, gint device_id, GError **error);
+/* Removes the devices whose bits, 1 << index, are in @which; all may be removed. No
+ * fleet has them. */
+void cvis_devices_remove (CvisDevices *devices, guint64 which);
 /* @devices: (nullable) */
 void cvis_devices_free (CvisDevices *devices);
 

@@ -150,10 +150,14 @@ make_video (GstCudaDenoise *self, GstBuffer *like, CvisContext *context)
   GError *error = NULL;
   guint n_frames;
   const CvisFleetOwner owner = gst_cvis_filter_get_fleet_owner (&self->filter);
-  /* frames on a device are computed there */
-  const CvisDevices *devices = self->on_device ? NULL : self->filter.devices;
+  const CvisDevices *devices = NULL;
 
   free_video (self);
+  /* frames on a device are computed there */
+  if (!self->on_device) {
+    devices = gst_cvis_filter_get_devices (&self->filter);
+    context = self->filter.context;
+  }
   self->video = gst_denoise_video_new (&self->layout, &self->wanted,
       self->wavelet, context, self->on_device, devices, &owner, &error);
   if (self->video != NULL)

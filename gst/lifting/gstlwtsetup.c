@@ -265,11 +265,11 @@ make_engine (GstCudaLwtFilter *self, LwtConfig *config)
 {
   GError *error = NULL;
   const CvisFleetOwner owner = gst_cvis_filter_get_fleet_owner (&self->filter);
+  const CvisDevices *devices = gst_cvis_filter_get_devices (&self->filter);
 
-  self->engine =
-      self->filter.devices != NULL
-          ? lwt_engine_new_over (config, self->filter.devices, &owner, &error)
-          : lwt_engine_new (config, self->filter.context, &error);
+  self->engine = devices != NULL
+                     ? lwt_engine_new_over (config, devices, &owner, &error)
+                     : lwt_engine_new (config, self->filter.context, &error);
   if (self->engine == NULL)
     gst_cvis_filter_post_setup_error (
         &self->filter, config->width, config->height, error);

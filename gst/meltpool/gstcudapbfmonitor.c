@@ -244,13 +244,14 @@ static gboolean
 setup_engine (GstCudaPbfMonitor *self, const GstVideoInfo *info)
 {
   const CvisFleetOwner owner = gst_cvis_filter_get_fleet_owner (&self->filter);
-  const CvisDevices *devices = self->filter.devices;
+  const CvisDevices *devices;
   PbfConfig config = self->active.config;
   guint depth = self->batching.depth;
   GError *error = NULL;
 
   gst_pbf_output_discard (self);
   free_engine (self);
+  devices = gst_cvis_filter_get_devices (&self->filter);
   config.width = GST_VIDEO_INFO_WIDTH (info);
   config.height = GST_VIDEO_INFO_HEIGHT (info);
   config.max_batch = self->batching.size;

@@ -104,10 +104,11 @@ gst_motion_free_engine (GstCudaMotionEst *self)
 static const CvisDevices *
 get_devices (GstCudaMotionEst *self)
 {
-  if (self->filter.devices == NULL || self->on_device)
-    return NULL;
-  if (!motion_config_needs_prior (&self->config))
-    return self->filter.devices;
+  const CvisDevices *devices =
+      self->on_device ? NULL : gst_cvis_filter_get_devices (&self->filter);
+
+  if (devices == NULL || !motion_config_needs_prior (&self->config))
+    return devices;
   GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS,
       ("One GPU searches, not all of cuda-device-ids: with this method or "
        "lambda a field starts from that of the frame before. Use method=full "

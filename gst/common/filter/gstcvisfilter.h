@@ -325,6 +325,10 @@ void gst_cvis_filter_post_setup_error (
  * Returns: FALSE after posting an error */
 gboolean gst_cvis_filter_start_backend (GstCvisFilter *filter);
 
+/* The devices for a new engine, once the former one is freed: those that the user listed
+ * and that were not lost. If all were, @context becomes %NULL: the CPU.
+ * Returns: (nullable): %NULL: one device or the CPU, that of @context */
+const CvisDevices *gst_cvis_filter_get_devices (GstCvisFilter *filter);
 /* The policy for an engine over @devices, and the warning about a lost device. */
 CvisFleetOwner gst_cvis_filter_get_fleet_owner (GstCvisFilter *filter);
 /* The fleet that the property "stats" describes, for the thread that makes and frees it.

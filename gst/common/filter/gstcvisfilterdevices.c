@@ -156,6 +156,36 @@ warn_of_loss (const CvisDevice *device, const GError *error, gboolean left,
       ("cuda-device-ids lists the devices in use"));
 }
 
+/* Makes the first of the devices that are left the one of the context. */
+static void
+adopt_rest (GstCvisFilter *filter)
+{
+  CvisDevices *devices = filter->devices;
+  CvisContext *context = devices->n > 0 ? devices->devices[0].context : NULL;
+
+  g_clear_pointer (&filter->context, cvis_context_unref);
+  if (context != NULL) {
+    filter->context = cvis_context_ref (context);
+    return;
+  }
+  GST_OBJECT_LOCK (filter);
+  filter->backend.active = CVIS_BACKEND_CPU;
+  GST_OBJECT_UNLOCK (filter);
+  if (devices->n == 0)
+    g_clear_pointer (&filter->devices, cvis_devices_free);
+}
+
+const CvisDevices *
+gst_cvis_filter_get_devices (GstCvisFilter *filter)
+{
+  if (filter->devices != NULL && filter->priv->lost_devices != 0) {
+    cvis_devices_remove (filter->devices, filter->priv->lost_devices);
+    filter->priv->lost_devices = 0;
+    adopt_rest (filter);
+  }
+  return filter->devices;
+}
+
 CvisFleetOwner
 gst_cvis_filter_get_fleet_owner (GstCvisFilter *filter)
 {

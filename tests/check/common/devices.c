@@ -55,12 +55,10 @@ take_buffer (GstElement *sink, GstBuffer *buffer, GstPad *pad, gpointer data)
   g_array_append_val (run->times, pts);
 }
 
+/* Takes @text, a pipeline with the filter f and the sink s. */
 static Run
-run_line (guint which, const gchar *settings)
+run_text (gchar *text)
 {
-  gchar *text =
-      g_strdup_printf ("%s %s %s ! fakesink name=s signal-handoffs=true",
-          lines[which].line, settings, lines[which].after);
   Run run = { .bytes = g_ptr_array_new_with_free_func (
                   (GDestroyNotify) g_bytes_unref),
     .times = g_array_new (FALSE, FALSE, sizeof (GstClockTime)) };
@@ -101,6 +99,14 @@ run_line (guint which, const gchar *settings)
   gst_object_unref (pipeline);
   g_free (text);
   return run;
+}
+
+static Run
+run_line (guint which, const gchar *settings)
+{
+  return run_text (
+      g_strdup_printf ("%s %s %s ! fakesink name=s signal-handoffs=true",
+          lines[which].line, settings, lines[which].after));
 }
 
 static void
@@ -286,6 +292,52 @@ GST_START_TEST (test_fast_sources)
 }
 GST_END_TEST;
 
+/* Frames of one size and then of another */
+static Run
+run_changing (const gchar *element, const gchar *settings)
+{
+  return run_text (g_strdup_printf (
+      "concat name=c ! %s name=f threads=1 %s ! "
+      "fakesink name=s signal-handoffs=true "
+      "videotestsrc num-buffers=24 ! "
+      "video/x-raw,format=GRAY8,width=64,height=48,framerate=30/1 ! c. "
+      "videotestsrc num-buffers=24 ! "
+      "video/x-raw,format=GRAY8,width=96,height=80,framerate=30/1 ! c.",
+      element, settings));
+}
+
+/* A lost device is not asked again when the caps change. */
+GST_START_TEST (test_caps_after_loss)
+{
+  static const gchar *const elements[] = {
+    "cudalwtfilter levels=2 roughness-levels=1",
+    "cudadenoise levels=2",
+    "cudapbfmonitor batch-size=2",
+    "cudamotionest method=full",
+  };
+  const gchar *element = elements[__i__];
+  Run expected = run_changing (element, "backend=cpu"), run;
+  const GValue *devices;
+
+  pose ("3", "1:1");
+  run = run_changing (element, "cuda-device-ids=all balance=equal");
+  compare (&run, &expected, expected.bytes->len);
+  fail_unless (run.error == NULL, "%s", run.error);
+  devices = gst_structure_get_value (run.stats, "devices");
+  fail_unless_equals_int ((gint) gst_value_array_get_size (devices), 2);
+  run_clear (&run);
+
+  /* the CPU goes on alone */
+  pose ("2", "0:1,1:1");
+  run = run_changing (element, "cuda-device-ids=all balance=equal");
+  compare (&run, &expected, expected.bytes->len);
+  fail_unless (run.error == NULL, "%s", run.error);
+  fail_if (gst_structure_has_field (run.stats, "devices"));
+  run_clear (&run);
+  run_clear (&expected);
+}
+GST_END_TEST;
+
 static Suite *
 devices_suite (void)
 {
@@ -301,6 +353,7 @@ devices_suite (void)
   tcase_add_loop_test (tests, test_lists, 0, n);
   tcase_add_loop_test (tests, test_stats, 0, n);
   tcase_add_loop_test (tests, test_fast_sources, 0, 4);
+  tcase_add_loop_test (tests, test_caps_after_loss, 0, 4);
   return suite;
 }
 
