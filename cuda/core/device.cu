@@ -6,7 +6,7 @@
  * statically) and driver entry points looked up on first use: programs load
  * without any CUDA library. */
 #include "cuda/core/cuda.cuh"
-#include "cuda/core/deviceuse.h"
+#include "cuda/core/fleet/deviceuse.h"
 
 #include <dlfcn.h>
 

@@ -14,7 +14,7 @@
 #pragma once
 
 #include <glib.h>
-#include "cuda/core/balancer.h"
+#include "cuda/core/fleet/balancer.h"
 #include "cuda/core/error.h"
 
 G_BEGIN_DECLS
@@ -55,7 +55,7 @@ gboolean cvis_context_check_code (CvisContext *context, GError **error);
 void cvis_cuda_versions (gint *driver, gint *runtime);
 
 /* The primary context of @device_id. -1: of the usable device with most free memory,
- * then least use (cuda/core/deviceuse.h); without NVML the first usable device.
+ * then least use (cuda/core/fleet/deviceuse.h); without NVML the first usable device.
  * Returns: a new reference, or %NULL with CVIS_ERROR_NO_DEVICE or _CUDA. */
 CvisContext *cvis_context_new (gint device_id, GError **error);
 

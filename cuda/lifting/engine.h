@@ -10,7 +10,7 @@
 #pragma once
 
 #include "cuda/core/backend.h"
-#include "cuda/core/devices.h"
+#include "cuda/core/fleet/devices.h"
 #include "cuda/records/surfacerecord.h"
 #include "cuda/wavelet/boundary.h"
 #include "cuda/wavelet/wavelet.h"

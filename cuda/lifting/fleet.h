@@ -5,7 +5,7 @@
 /* Lifting engines in a CvisFleet: jobs are independent of each other. */
 #pragma once
 
-#include "cuda/core/fleet.h"
+#include "cuda/core/fleet/fleet.h"
 #include "cuda/lifting/engine.h"
 
 G_BEGIN_DECLS

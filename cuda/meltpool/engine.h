@@ -14,7 +14,7 @@
 #pragma once
 
 #include "cuda/core/backend.h"
-#include "cuda/core/devices.h"
+#include "cuda/core/fleet/devices.h"
 #include "cuda/meltpool/model.h"
 #include "cuda/records/pbfrecord.h"
 #include "cuda/crop/track.h"

@@ -14,7 +14,7 @@
  */
 #pragma once
 
-#include "cuda/core/fleet.h"
+#include "cuda/core/fleet/fleet.h"
 #include "cuda/meltpool/window.h"
 
 G_BEGIN_DECLS

@@ -14,7 +14,7 @@
 #pragma once
 
 #include "cuda/core/backend.h"
-#include "cuda/core/devices.h"
+#include "cuda/core/fleet/devices.h"
 #include "cuda/records/motionrecord.h"
 
 G_BEGIN_DECLS

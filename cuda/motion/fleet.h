@@ -13,7 +13,7 @@
  */
 #pragma once
 
-#include "cuda/core/devices.h"
+#include "cuda/core/fleet/devices.h"
 #include "cuda/motion/finish.h"
 
 G_BEGIN_DECLS

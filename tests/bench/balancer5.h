@@ -6,7 +6,7 @@
  * memberships, for bench_balance. scripts/train-balancer --older trains it. */
 #pragma once
 
-#include "cuda/core/fuzzy.h"
+#include "cuda/core/fleet/fuzzy.h"
 
 G_BEGIN_DECLS
 

@@ -2,14 +2,14 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Runs chunks of work on a fleet of devices under a policy (cuda/core/balancer.h), for
+/* Runs chunks of work on a fleet of devices under a policy (cuda/core/fleet/balancer.h), for
  * bench_balance. How a device computes a chunk is a function, so that posed devices on the
  * CPU and real ones run under the same loop. */
 #pragma once
 
 #include <stdio.h>
 
-#include "cuda/core/balancer.h"
+#include "cuda/core/fleet/balancer.h"
 
 G_BEGIN_DECLS
 

@@ -20,7 +20,7 @@
  * threads, depth_in_flight, and full for full-brute, may be changed. */
 #pragma once
 
-#include "cuda/core/fleet.h"
+#include "cuda/core/fleet/fleet.h"
 #include "motionreference.h"
 
 typedef enum {

@@ -59,7 +59,7 @@
 #include "gstcvisqueue.h"
 #include "gstcvisrate.h"
 #include "gst/common/gstcvissettings.h"
-#include "cuda/core/devices.h"
+#include "cuda/core/fleet/devices.h"
 
 G_BEGIN_DECLS
 

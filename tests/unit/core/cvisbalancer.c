@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-#include "cuda/core/balancer.h"
+#include "cuda/core/fleet/balancer.h"
 
 #include <math.h>
 

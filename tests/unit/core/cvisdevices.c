@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* Lists of devices: numbers, errors that name the device, posed devices. */
-#include "cuda/core/devices.h"
+#include "cuda/core/fleet/devices.h"
 
 #include <string.h>
 

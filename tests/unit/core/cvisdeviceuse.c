@@ -4,7 +4,7 @@
  */
 /* The choice between devices by their free memory and use; reading them from NVML where
  * there is none, or from the library of nvml.c (argument "replaced"). */
-#include "cuda/core/deviceuse.h"
+#include "cuda/core/fleet/deviceuse.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  */
 /* The fleet with engines that only add numbers: order, neighbours of jobs, loss of
  * devices, errors of the caller. */
-#include "cuda/core/fleet.h"
+#include "cuda/core/fleet/fleet.h"
 
 #include <string.h>
 

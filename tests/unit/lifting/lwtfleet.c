@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "cuda/core/devices.h"
+#include "cuda/core/fleet/devices.h"
 #include "lwtrandom.h"
 
 #define N_JOBS 16

@@ -6,7 +6,7 @@
  * Trained on runs: simulated; 240 runs, 1500 samples, seed 1, 1500 steps;
  * root mean square error of ln share 0.423 before, 0.278 after.
  * The runs are simulated: no device was measured. */
-#include "cuda/core/fuzzy.h"
+#include "cuda/core/fleet/fuzzy.h"
 
 /* clang-format off */
 

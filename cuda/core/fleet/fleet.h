@@ -11,7 +11,7 @@
  * computed by the other devices. */
 #pragma once
 
-#include "cuda/core/balancer.h"
+#include "cuda/core/fleet/balancer.h"
 #include "cuda/core/error.h"
 
 G_BEGIN_DECLS

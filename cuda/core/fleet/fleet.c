@@ -10,7 +10,7 @@
  * A lost device: both threads leave the engine, the last one frees it, so that nothing
  * writes to its jobs any more, and puts its incomplete jobs back as chunks that come
  * before all new ones. */
-#include "cuda/core/fleet.h"
+#include "cuda/core/fleet/fleet.h"
 
 #define NEVER G_MAXUINT64
 

@@ -10,7 +10,7 @@
 
 #include <glib.h>
 
-#include "cuda/core/fuzzy.h"
+#include "cuda/core/fleet/fuzzy.h"
 
 G_BEGIN_DECLS
 

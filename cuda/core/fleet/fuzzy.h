@@ -4,7 +4,7 @@
  */
 /* Fuzzy neural network that estimates the ability of a device to compute, from its traits
  * and its load (Y. Xu et al., Signal Processing 165, 2019, section 5). The balancer
- * (cuda/core/balancer.h) evaluates it; scripts/train-balancer trains it. The layers and
+ * (cuda/core/fleet/balancer.h) evaluates it; scripts/train-balancer trains it. The layers and
  * the rules are defined in docs/design/scaling.md. Pure functions, thread-safe. */
 #pragma once
 

@@ -11,7 +11,7 @@
 #pragma once
 
 #include "cuda/core/device.h"
-#include "cuda/core/fleet.h"
+#include "cuda/core/fleet/fleet.h"
 
 G_BEGIN_DECLS
 

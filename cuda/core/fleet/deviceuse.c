@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-#include "cuda/core/deviceuse.h"
+#include "cuda/core/fleet/deviceuse.h"
 
 #include <dlfcn.h>
 
