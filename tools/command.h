@@ -48,6 +48,8 @@ extern const Command command_info;
  * @quiet: print nothing but errors
  * @report: (nullable): HTML file to write
  * @backend: (nullable): "auto", "cpu" or "cuda"
+ * @device: number of the GPU; -1: any
+ * @devices: (nullable): numbers of several GPUs, or "all"
  * @threads: of the CPU; 0: one per processor
  */
 typedef struct {
@@ -56,6 +58,7 @@ typedef struct {
   gchar *report;
   gchar *backend;
   gint device;
+  gchar *devices;
   gint threads;
 } CommonOptions;
 
@@ -66,6 +69,7 @@ typedef enum {
   OPTIONS_REPORT = 1 << 1,  /* --report */
   OPTIONS_INPUT = 1 << 2,   /* exactly one input */
   OPTIONS_INPUTS = 1 << 3,  /* at least one */
+  OPTIONS_DEVICES = 1 << 4, /* --cuda-device-ids */
 } OptionGroups;
 
 /* Parses @argv with the options @own (ended by an empty entry) and the shared ones.

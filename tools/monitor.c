@@ -562,8 +562,8 @@ run_monitor (gint argc, gchar **argv)
 
   options.threshold = 100;
   if (!options_parse (&command_monitor, entries,
-          OPTIONS_COMPUTE | OPTIONS_REPORT | OPTIONS_INPUT, argc, argv, &common,
-          &status))
+          OPTIONS_COMPUTE | OPTIONS_DEVICES | OPTIONS_REPORT | OPTIONS_INPUT,
+          argc, argv, &common, &status))
     return status;
   self.name = common.inputs[0];
   self.live = g_str_has_prefix (self.name, "udp://");

@@ -399,8 +399,8 @@ run_motion (gint argc, gchar **argv)
   options.block_size = 16;
   options.range = 64;
   if (!options_parse (&command_motion, entries,
-          OPTIONS_COMPUTE | OPTIONS_REPORT | OPTIONS_INPUT, argc, argv, &common,
-          &status))
+          OPTIONS_COMPUTE | OPTIONS_DEVICES | OPTIONS_REPORT | OPTIONS_INPUT,
+          argc, argv, &common, &status))
     return status;
   self.name = common.inputs[0];
   self.course = motion_course_new ();

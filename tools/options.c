@@ -212,6 +212,12 @@ options_parse (const Command *command, const GOptionEntry *own,
         NULL },
     { NULL },
   };
+  const GOptionEntry devices[] = {
+    { "cuda-device-ids", 0, 0, G_OPTION_ARG_STRING, &common->devices,
+        "Numbers of the GPUs that share the work, such as 0,1,3, or all",
+        "LIST" },
+    { NULL },
+  };
   const GOptionEntry report[] = {
     { "report", 0, 0, G_OPTION_ARG_FILENAME, &common->report,
         "Write a page with pictures, plots and tables", "FILE.html" },
@@ -243,6 +249,10 @@ options_parse (const Command *command, const GOptionEntry *own,
   if (groups & OPTIONS_COMPUTE) {
     g_option_context_add_main_entries (context, compute, NULL);
     add_names (names, compute);
+  }
+  if (groups & OPTIONS_DEVICES) {
+    g_option_context_add_main_entries (context, devices, NULL);
+    add_names (names, devices);
   }
   if (groups & OPTIONS_REPORT) {
     g_option_context_add_main_entries (context, report, NULL);
@@ -291,5 +301,6 @@ options_clear (CommonOptions *common)
   g_strfreev (common->inputs);
   g_free (common->report);
   g_free (common->backend);
+  g_free (common->devices);
   *common = (CommonOptions){ 0 };
 }

@@ -328,8 +328,8 @@ run_roughness (gint argc, gchar **argv)
   GError *error = NULL;
 
   if (!options_parse (&command_roughness, entries,
-          OPTIONS_COMPUTE | OPTIONS_REPORT | OPTIONS_INPUTS, argc, argv,
-          &common, &status))
+          OPTIONS_COMPUTE | OPTIONS_DEVICES | OPTIONS_REPORT | OPTIONS_INPUTS,
+          argc, argv, &common, &status))
     return status;
   inputs_expand (&common.inputs, INPUT_SURFACE);
   if (!parse_lengths (&settings, &error) || !check_order (&settings, &error)

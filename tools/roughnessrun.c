@@ -174,7 +174,7 @@ get_backend (const CommonOptions *common)
 {
   if (common->backend != NULL)
     return common->backend;
-  return common->device >= 0 ? "auto" : "cpu";
+  return common->device >= 0 || common->devices != NULL ? "auto" : "cpu";
 }
 
 static void
@@ -212,6 +212,8 @@ append_filter (GString *launch, const Surface *surface)
   launch_set (launch, "backend", get_backend (common));
   if (common->device >= 0)
     launch_set_int (launch, "cuda-device-id", common->device);
+  if (common->devices != NULL)
+    launch_set (launch, "cuda-device-ids", common->devices);
   if (settings->many && !common->show)
     launch_set_int (launch, "message-interval", 1);
   if (settings->many || common->threads > 0)

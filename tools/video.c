@@ -25,6 +25,8 @@ video_append_backend (GString *launch, const CommonOptions *common)
     launch_set (launch, "backend", common->backend);
   if (common->device >= 0)
     launch_set_int (launch, "cuda-device-id", common->device);
+  if (common->devices != NULL)
+    launch_set (launch, "cuda-device-ids", common->devices);
   if (common->threads > 0)
     launch_set_int (launch, "threads", common->threads);
 }

@@ -155,6 +155,25 @@ get_attribute (cudaDeviceAttr attribute, gint device_id)
              : 0.0;
 }
 
+/* CUDA's numbers follow CUDA_VISIBLE_DEVICES and NVML's do not, so the device is found by
+ * its PCI address. */
+extern "C" gboolean
+cvis_device_use (gint device_id, CvisDeviceUse *use, GError **error)
+{
+  char address[32];
+  const cudaError_t code =
+      cudaDeviceGetPCIBusId (address, sizeof address, device_id);
+
+  if (code == cudaSuccess)
+    return cvis_device_use_read (address, use, error);
+  cudaGetLastError ();
+  *use = (CvisDeviceUse){ 0 };
+  g_set_error (error, CVIS_ERROR, CVIS_ERROR_NO_DEVICE,
+      "device %d has no address: %s (%s)", device_id, cudaGetErrorName (code),
+      cudaGetErrorString (code));
+  return FALSE;
+}
+
 extern "C" gboolean
 cvis_device_traits (gint device_id, CvisDeviceTraits *traits)
 {
@@ -260,18 +279,14 @@ open_context (gint device_id, GError **error)
   return context;
 }
 
-/* The order in which devices are tried. CUDA's numbers follow CUDA_VISIBLE_DEVICES and
- * NVML's do not, so devices are found by their PCI addresses. */
+/* The order in which devices are tried. */
 void
 sort_devices (guint count, guint *order)
 {
   CvisDeviceUse *uses = g_new0 (CvisDeviceUse, count);
-  char address[32];
 
   for (guint i = 0; i < count; i++)
-    if (cudaDeviceGetPCIBusId (address, sizeof address, (int) i) == cudaSuccess)
-      cvis_device_use_read (address, &uses[i], NULL);
-  cudaGetLastError ();
+    cvis_device_use ((gint) i, &uses[i], NULL);
   cvis_device_use_sort (uses, count, order);
   g_free (uses);
 }

@@ -14,8 +14,9 @@
 #pragma once
 
 #include <glib.h>
-#include "cuda/core/fleet/balancer.h"
 #include "cuda/core/error.h"
+#include "cuda/core/fleet/balancer.h"
+#include "cuda/core/fleet/deviceuse.h"
 
 G_BEGIN_DECLS
 
@@ -42,6 +43,10 @@ gint cvis_device_count (GError **error);
 /* Returns: FALSE with CVIS_ERROR_NO_DEVICE or _CUDA */
 gboolean cvis_device_info (
     gint device_id, CvisDeviceInfo *info, GError **error);
+
+/* Reads the use of a device without a context on it.
+ * Returns: FALSE with CVIS_ERROR_NO_DEVICE if there is no such device or no NVML */
+gboolean cvis_device_use (gint device_id, CvisDeviceUse *use, GError **error);
 
 /* The traits that a balancer compares. Returns: FALSE if the driver has none */
 gboolean cvis_device_traits (gint device_id, CvisDeviceTraits *traits);

@@ -27,6 +27,13 @@ cvis_device_info (gint device_id, CvisDeviceInfo *info, GError **error)
 }
 
 gboolean
+cvis_device_use (gint device_id, CvisDeviceUse *use, GError **error)
+{
+  no_cuda (error);
+  return FALSE;
+}
+
+gboolean
 cvis_device_traits (gint device_id, CvisDeviceTraits *traits)
 {
   return FALSE;

@@ -11,7 +11,11 @@
  * many whole chunks.
  *
  *   bench_balance [--chunks=N] [--chunk-us=N] [--depth=N] [--rounds=N] [--spin]
- *                 [--csv=FILE]
+ *                 [--devices=LIST] [--side=N] [--csv=FILE]
+ *
+ * --devices: CUDA devices ("all", "0,1") instead of threads, with surfaces of --side
+ * squared in their memory as chunks (benchdevices.h). Device 0 is the slow one: it computes
+ * each chunk k times, or does other work besides.
  *
  * The rows alternate; medians over rounds. --chunk-us: of the fast device. --spin: the
  * threads compute instead of sleeping, which needs a processor for each device. --csv: a
@@ -20,6 +24,9 @@
 #include <stdlib.h>
 
 #include "balancer5.h"
+#ifdef CVIS_CUDA_RUNTIME
+#include "benchdevices.h"
+#endif
 #include "benchfleet.h"
 #include "benchring.h"
 #include "cuda/core/histogram.h"
@@ -27,6 +34,10 @@
 static gint n_chunks = 240, chunk_us = 2000, depth = 2, rounds = 3;
 static gboolean spin;
 static gchar *csv_path;
+#ifdef CVIS_CUDA_RUNTIME
+static gchar *device_ids;
+static gint side = 8192;
+#endif
 
 static GOptionEntry entries[] = {
   { "chunks", 0, 0, G_OPTION_ARG_INT, &n_chunks, "chunks of a run", "N" },
@@ -37,6 +48,10 @@ static GOptionEntry entries[] = {
   { "rounds", 0, 0, G_OPTION_ARG_INT, &rounds, "repetitions of each row", "N" },
   { "spin", 0, 0, G_OPTION_ARG_NONE, &spin, "compute instead of sleeping",
       NULL },
+#ifdef CVIS_CUDA_RUNTIME
+  { "devices", 0, 0, G_OPTION_ARG_STRING, &device_ids, "CUDA devices", "LIST" },
+  { "side", 0, 0, G_OPTION_ARG_INT, &side, "side of their surfaces", "N" },
+#endif
   { "csv", 0, 0, G_OPTION_ARG_FILENAME, &csv_path, "times of all chunks",
       "FILE" },
   { NULL },
@@ -162,7 +177,7 @@ typedef struct {
 } Series;
 
 static void
-print_case (const Case *c, Series *series)
+print_case (const gchar *name, Series *series)
 {
   gdouble equal = bench_median (series[EQUAL].seconds, (guint) rounds);
 
@@ -170,7 +185,7 @@ print_case (const Case *c, Series *series)
     gdouble seconds = bench_median (series[row].seconds, (guint) rounds);
     gdouble ideal = bench_median (series[row].ideal, (guint) rounds);
 
-    printf ("| %s | %s | %.1f | %.1f | %.1f | %.2f | %.1f |\n", c->name,
+    printf ("| %s | %s | %.1f | %.1f | %.1f | %.2f | %.1f |\n", name,
         row_names[row], seconds * 1e3, ideal * 1e3, ideal / seconds * 100,
         equal / seconds,
         bench_median (series[row].share, (guint) rounds) * 100);
@@ -179,14 +194,12 @@ print_case (const Case *c, Series *series)
 }
 
 static gboolean
-measure_case (const Case *c, FILE *csv, guint *run, GError **error)
+measure_case (
+    const gchar *name, BenchFleet *fleet, FILE *csv, guint *run, GError **error)
 {
   Series series[N_ROWS];
-  BenchFleet fleet;
-  Posed posed;
   gboolean ok = TRUE;
 
-  fleet_init (&fleet, c, &posed);
   for (guint row = 0; row < N_ROWS; row++) {
     series[row].seconds = g_new0 (gdouble, rounds);
     series[row].ideal = g_new0 (gdouble, rounds);
@@ -194,20 +207,20 @@ measure_case (const Case *c, FILE *csv, guint *run, GError **error)
   }
   for (guint round = 0; ok && round < (guint) rounds; round++)
     for (guint row = 0; ok && row < N_ROWS; row++) {
-      CvisBalancer *balancer = make_balancer (&fleet, row);
+      CvisBalancer *balancer = make_balancer (fleet, row);
       BenchFleetResult result;
 
-      ok = bench_fleet_run (&fleet, balancer, (guint) n_chunks, (guint) depth,
+      ok = bench_fleet_run (fleet, balancer, (guint) n_chunks, (guint) depth,
           row >= EQUAL ? csv : NULL, (*run)++, &result, error);
       if (ok) {
         series[row].seconds[round] = result.seconds;
-        series[row].ideal[round] = compute_ideal (&result, c->n_devices);
+        series[row].ideal[round] = compute_ideal (&result, fleet->n_devices);
         series[row].share[round] = (gdouble) result.chunks[0] / n_chunks;
       }
       cvis_balancer_free (balancer);
     }
   if (ok)
-    print_case (c, series);
+    print_case (name, series);
   for (guint row = 0; row < N_ROWS; row++) {
     g_free (series[row].seconds);
     g_free (series[row].ideal);
@@ -216,13 +229,89 @@ measure_case (const Case *c, FILE *csv, guint *run, GError **error)
   return ok;
 }
 
+static void
+print_head (const gchar *devices)
+{
+  printf (
+      "%s. %d chunks, %d in flight on a device; median of %d rounds.\n\n"
+      "| devices | policy | time (ms) | ideal split (ms) | ideal / time (%%) "
+      "| speed-up over equal division | chunks on the slow device (%%) "
+      "|\n|---|---|---|---|---|---|---|\n",
+      devices, n_chunks, depth, rounds);
+}
+
+static gboolean
+run_threads (FILE *csv, GError **error)
+{
+  gchar *head = g_strdup_printf ("Threads that %s, %.1f ms for a chunk on the "
+                                 "fast device",
+      spin ? "compute" : "sleep", chunk_us * 1e-3);
+  guint run = 0;
+  gboolean ok = TRUE;
+
+  print_head (head);
+  g_free (head);
+  for (guint i = 0; ok && i < G_N_ELEMENTS (cases); i++) {
+    BenchFleet fleet;
+    Posed posed;
+
+    fleet_init (&fleet, &cases[i], &posed);
+    ok = measure_case (cases[i].name, &fleet, csv, &run, error);
+  }
+  return ok;
+}
+
+#ifdef CVIS_CUDA_RUNTIME
+static gboolean
+run_devices (FILE *csv, GError **error)
+{
+  BenchDevices *devices = bench_devices_new (device_ids, (guint) side, error);
+  gchar *head;
+  BenchFleet fleet;
+  guint run = 0;
+  gboolean ok = TRUE;
+
+  if (devices == NULL)
+    return FALSE;
+  bench_devices_init_fleet (devices, &fleet);
+  head = g_strdup_printf (
+      "%u CUDA devices, surfaces of %d x %d", fleet.n_devices, side, side);
+  print_head (head);
+  g_free (head);
+  for (guint k = 1; ok && k <= 4; k *= 2) {
+    gchar *name = g_strdup_printf ("%u : 1", k);
+
+    fleet.slowdown[0] = k;
+    ok = measure_case (name, &fleet, csv, &run, error);
+    g_free (name);
+  }
+  fleet.slowdown[0] = 1;
+  ok = ok && bench_devices_start_other (devices, error);
+  if (ok) {
+    ok = measure_case ("other work on device 0", &fleet, csv, &run, error);
+    bench_devices_stop_other (devices);
+  }
+  bench_devices_free (devices);
+  return ok;
+}
+#endif
+
+static gboolean
+run_all (FILE *csv, GError **error)
+{
+#ifdef CVIS_CUDA_RUNTIME
+  if (device_ids != NULL)
+    return run_devices (csv, error);
+#endif
+  return run_threads (csv, error);
+}
+
 static int
 run_ladder (void)
 {
   GError *error = NULL;
   FILE *csv = NULL;
-  guint run = 0;
-  gboolean ok = TRUE;
+  gboolean ok;
 
   if (csv_path != NULL && (csv = fopen (csv_path, "w")) == NULL) {
     fprintf (stderr, "bench_balance: cannot write %s\n", csv_path);
@@ -230,15 +319,7 @@ run_ladder (void)
   }
   if (csv != NULL)
     bench_fleet_write_header (csv);
-  printf (
-      "Posed devices: threads that %s. %d chunks of %.1f ms on the fast "
-      "device, %d in flight on a device; median of %d rounds.\n\n"
-      "| devices | policy | time (ms) | ideal split (ms) | ideal / time (%%) "
-      "| speed-up over equal division | chunks on the slow device (%%) "
-      "|\n|---|---|---|---|---|---|---|\n",
-      spin ? "compute" : "sleep", n_chunks, chunk_us * 1e-3, depth, rounds);
-  for (guint i = 0; ok && i < G_N_ELEMENTS (cases); i++)
-    ok = measure_case (&cases[i], csv, &run, &error);
+  ok = run_all (csv, &error);
   if (!ok) {
     fprintf (stderr, "bench_balance: %s\n", error->message);
     g_error_free (error);

@@ -6,7 +6,7 @@
 
 Checks results and files, that --show prints pipelines that write the same bytes,
 errors, exit statuses, Ctrl-C and closed pipes."""
-import csv, ctypes, json, os, pty, re, resource, shlex, shutil, signal, subprocess, sys, tempfile
+import csv, ctypes, json, os, pathlib, pty, re, resource, shlex, shutil, signal, subprocess, sys, tempfile
 import time, unittest, zipfile
 
 try:
@@ -130,9 +130,8 @@ class Words(Tool):
         listed = {title: set(re.findall(r"^\.B.*?(--[a-z-]+)", text, re.MULTILINE))
                   for title, text in sections.items()}
         for name in SUBCOMMANDS:
-            manual = listed["All subcommands"] | listed.get(name, set())
-            if name in COMPUTING:
-                manual |= listed[", ".join(COMPUTING)]
+            manual = set().union(*(listed[title] for title in listed
+                                   if title == "All subcommands" or name in title.split(", ")))
             self.assertEqual(manual, self.options_of_help(name), name)
 
     def complete(self, *words):
@@ -505,6 +504,19 @@ class Video(Tool):
         self.assertEqual(numpy.load("v.npy").shape, (34, 15, 20, 2))
         run("motion", "clip.avi", "--flo", "flow", "--method", "zonal", "-q")
         self.assertEqual(len(os.listdir("flow")), 34)
+
+    def test_several_devices(self):
+        """Devices that tests pose, or the CPU, where no device can be had."""
+        self.make_clip()
+        posed = {**os.environ, "CUDAVISION_POSED_DEVICES": "2"}
+        for command, table in (("motion", "v"), ("monitor", "f")):
+            run(command, "clip.avi", "-o", table + "1.csv")
+            run(command, "clip.avi", "-o", table + "2.csv", "--cuda-device-ids", "all", env=posed)
+            self.assertEqual(pathlib.Path(table + "1.csv").read_bytes(),
+                             pathlib.Path(table + "2.csv").read_bytes())
+        for command in ("bundle", "scenes"):
+            _, errors = run(command, "clip.avi", "--cuda-device-ids", "all", status=2)
+            self.assertIn("--cuda-device-ids", errors)
 
     def test_interrupt_leaves_nothing_half_written(self):
         launch("videotestsrc num-buffers=2000 ! video/x-raw,width=640,height=480 ! jpegenc"

@@ -307,6 +307,17 @@ get_traits (const CvisDevices *devices, CvisDeviceTraits *traits)
   return TRUE;
 }
 
+static gdouble
+get_memory_used (guint device, gpointer user_data)
+{
+  const Over *over = user_data;
+  CvisDeviceUse use;
+
+  if (!cvis_device_use (over->devices->devices[device].id, &use, NULL))
+    return 0.0;
+  return 1.0 - (gdouble) use.free / (gdouble) use.total;
+}
+
 /* Returns: how many were made; less than all with @error */
 static guint
 make_engines (Over *over, CvisFleetDevice *members, GError **error)
@@ -345,7 +356,11 @@ cvis_devices_make_fleet (const CvisDevices *devices,
     return NULL;
   }
   whole.balance = owner->balance;
-  whole.traits = get_traits (devices, traits) ? traits : NULL;
+  if (get_traits (devices, traits)) {
+    whole.traits = traits;
+    if (owner->balance == CVIS_BALANCE_FUZZY)
+      whole.get_memory_used = get_memory_used;
+  }
   whole.replace = owner->fall_back ? replace_last : NULL;
   whole.lose = report_loss;
   whole.finish = config->finish != NULL ? finish_job : NULL;

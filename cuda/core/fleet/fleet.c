@@ -54,6 +54,7 @@ typedef struct {
   GError *error; /* why it was lost */
   guint64 chunks, jobs;
   gint64 busy_us, busy_since, reported_us;
+  gdouble memory_used; /* 0..1 */
 } Device;
 
 struct _CvisFleet {
@@ -273,7 +274,8 @@ report_chunk (Device *device, const Chunk *chunk)
   count_busy (device);
   if (config->measure && device->index < device->fleet->n)
     config->measure (config->balancer, device->index, chunk->n,
-        (guint64) (device->busy_us - device->reported_us) * 1000);
+        (guint64) (device->busy_us - device->reported_us) * 1000,
+        device->memory_used);
   device->reported_us = device->busy_us;
 }
 
@@ -533,14 +535,19 @@ static void
 wait_job (Device *device)
 {
   CvisFleet *fleet = device->fleet;
+  const CvisFleetConfig *config = &fleet->config;
   const Chunk *oldest;
   gpointer job = NULL;
   GError *error = NULL;
+  gdouble memory_used = 0.0;
   gboolean ok;
 
   g_mutex_unlock (&fleet->lock);
   ok = wait_engine (device, &job, &error);
+  if (config->get_memory_used != NULL && device->index < fleet->n)
+    memory_used = config->get_memory_used (device->index, config->user_data);
   g_mutex_lock (&fleet->lock);
+  device->memory_used = memory_used;
   oldest = g_queue_peek_head (&device->begun);
   if (job == NULL || job != get_entry (fleet, oldest->first)->job
       || (!ok && !is_error_of_job (error))) {
@@ -598,11 +605,12 @@ choose_balanced (gpointer balancer, const guint *in_flight, guint depth)
 
 /* A chunk counts as the time that the device was busy with it. */
 static void
-measure_balanced (gpointer balancer, guint device, guint jobs, guint64 busy_ns)
+measure_balanced (gpointer balancer, guint device, guint jobs, guint64 busy_ns,
+    gdouble memory_used)
 {
   const guint64 now = (guint64) g_get_monotonic_time () * 1000;
 
-  cvis_balancer_finished (balancer, device, now - busy_ns, now, 0.0);
+  cvis_balancer_finished (balancer, device, now - busy_ns, now, memory_used);
 }
 
 static void

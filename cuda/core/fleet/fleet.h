@@ -79,8 +79,11 @@ typedef struct {
  *   held. @in_flight: chunks of each device, @depth for those that have no room. %NULL:
  *   the device with room that has the fewest
  * @measure: (nullable): called with a lock held when a device has completed a chunk of
- *   @jobs jobs, with the device's busy time since the last call
+ *   @jobs jobs, with the device's busy time since the last call and what
+ *   @get_memory_used returned last
  * @balancer: the first argument of @choose and @measure
+ * @get_memory_used: (nullable): the fraction of the device memory in use, 0..1; called
+ *   when a job of the device is complete, in a thread of the device
  * @replace: (nullable): makes an engine on the CPU when the last device is lost; called
  *   at most once, in any thread
  * @lose: (nullable): called once for each lost device, by the thread that waits
@@ -99,9 +102,10 @@ typedef struct {
   CvisBalance balance;
   const CvisDeviceTraits *traits;
   gint (*choose) (gpointer balancer, const guint *in_flight, guint depth);
-  void (*measure) (
-      gpointer balancer, guint device, guint jobs, guint64 busy_ns);
+  void (*measure) (gpointer balancer, guint device, guint jobs, guint64 busy_ns,
+      gdouble memory_used);
   gpointer balancer;
+  gdouble (*get_memory_used) (guint device, gpointer user_data);
   gpointer (*replace) (gpointer user_data, GError **error);
   void (*lose) (guint device, const GError *error, gpointer user_data);
   void (*finish) (gpointer job, gpointer user_data);

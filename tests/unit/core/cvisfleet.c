@@ -694,13 +694,22 @@ choose (gpointer user_data, const guint *in_flight, guint depth)
 }
 
 static void
-measure (gpointer user_data, guint device, guint jobs, guint64 busy_ns)
+measure (gpointer user_data, guint device, guint jobs, guint64 busy_ns,
+    gdouble memory_used)
 {
   Balancer *balancer = user_data;
 
   g_assert_cmpuint (device, <, 3);
   g_assert_cmpuint (jobs, >=, 1);
+  g_assert_cmpfloat (memory_used, ==, 0.25 * (device + 1));
   balancer->chunks++;
+}
+
+static gdouble
+get_memory_used (guint device, gpointer user_data)
+{
+  (void) user_data;
+  return 0.25 * (device + 1);
 }
 
 static void
@@ -713,6 +722,7 @@ test_balancer (void)
     randomise (run);
     run->config.choose = choose;
     run->config.measure = measure;
+    run->config.get_memory_used = get_memory_used;
     run->config.balancer = &balancer;
     run->config.replace = replace;
     start (run);

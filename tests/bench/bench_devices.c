@@ -1,0 +1,649 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Frames over CUDA devices through CvisFleet, as the elements compute them, with the input
+ * of each device in its own memory: 1, 2, ... n devices, medians of five runs, the ratio
+ * to one device, and a checksum of all results, which must be the same in each row.
+ *
+ *   bench_devices [--devices=LIST] [--balance=queue|equal|fuzzy] [--only=TEXT]
+ *
+ * --only: works whose name contains TEXT */
+#include <cuda_runtime_api.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "benchring.h"
+#include "cuda/core/histogram.h"
+#include "cuda/lifting/fleet.h"
+#include "cuda/meltpool/fleet.h"
+#include "cuda/motion/fleet.h"
+#include "cuda/records/machinesignal.h"
+#include "pbfframes.h"
+
+#define MAX_DEVICES 16
+#define RUNS 5
+#define DEPTH 3
+#define N_INPUTS 4 /* different ones on each device */
+#define BATCH 16384
+#define PART(part) (1u << CVIS_SURFACE_PART_##part)
+
+typedef struct _Work Work;
+
+/* A device: an engine and the inputs in its memory */
+typedef struct {
+  const Work *work;
+  guint index;
+  CvisContext *context;
+  gpointer engine;
+  gpointer inputs[N_INPUTS];
+  gpointer outputs[DEPTH + 1][CVIS_SURFACE_N_PARTS];
+  guint64 submitted;
+} Lane;
+
+/* A frame or batch. A device that only loads it has a job of its own. */
+typedef struct {
+  guint number;
+  gboolean hashed;
+  guint32 hash; /* of the results */
+  union {
+    LwtJob surface;
+    MotionJob frame;
+    PbfBatch batch;
+  } jobs[MAX_DEVICES];
+  gpointer results; /* pinned */
+} Item;
+
+/* What is computed. @units: frames of an item */
+struct _Work {
+  const gchar *name;
+  guint n_items, units;
+  gboolean pinned; /* the inputs lie in pinned host memory */
+  gsize input_size, result_size;
+  gpointer (*open) (CvisContext *context, GError **error);
+  void (*fill) (guint8 *input, guint number);
+  void (*set_fleet) (CvisFleetConfig *fleet);
+  void (*prepare) (Lane *lane, Item *item); /* its job on this device */
+  void (*hash) (Lane *lane, Item *item);
+};
+
+static CvisDevices *devices;
+static CvisBalance balance;
+
+static void
+check (gboolean ok, GError **error)
+{
+  if (ok)
+    return;
+  fprintf (
+      stderr, "bench_devices: %s\n", *error ? (*error)->message : "failed");
+  exit (*error && (*error)->code == CVIS_ERROR_NO_DEVICE ? 77 : 1);
+}
+
+static void
+must (cudaError_t code)
+{
+  if (code == cudaSuccess)
+    return;
+  fprintf (stderr, "bench_devices: %s\n", cudaGetErrorString (code));
+  exit (1);
+}
+
+static gpointer
+allocate_pinned (gsize size)
+{
+  GError *error = NULL;
+  gpointer memory =
+      cvis_pinned_alloc (devices->devices[0].context, size, &error);
+
+  check (memory != NULL, &error);
+  return memory;
+}
+
+/* --- surfaces ----------------------------------------------------------------- */
+
+static LwtConfig surface_config;
+
+static gpointer
+open_surfaces (CvisContext *context, GError **error)
+{
+  return lwt_engine_new (&surface_config, context, error);
+}
+
+static void
+fill_heights (guint8 *input, guint number)
+{
+  gfloat *z = (gfloat *) input;
+  const guint n = surface_config.width * surface_config.height;
+  guint32 state = number + 1;
+
+  for (guint i = 0; i < n; i++) {
+    state = state * 1664525u + 1013904223u;
+    z[i] = (gfloat) (i / 4096 % 512) * 1e-8f + (gfloat) (state >> 16) * 1e-11f;
+  }
+}
+
+static void
+fill_luma (guint8 *input, guint number)
+{
+  const guint width = 1920, height = 1080;
+  guint32 state = number + 1;
+
+  for (guint y = 0; y < height; y++)
+    for (guint x = 0; x < width; x++) {
+      const guint u = x + 3 * number, v = y + number;
+
+      state = state * 1664525u + 1013904223u;
+      input[y * width + x] =
+          (guint8) (60 + (u / 9 * 37 + v / 7 * 59) % 130 + (state >> 29));
+    }
+}
+
+static void
+prepare_surface (Lane *lane, Item *item)
+{
+  LwtJob *job = &item->jobs[lane->index].surface;
+  const gpointer *outputs = lane->outputs[lane->submitted++ % (DEPTH + 1)];
+
+  *job = (LwtJob){ .data = lane->inputs[item->number % N_INPUTS],
+    .stride =
+        surface_config.width * lwt_sample_get_size (surface_config.sample),
+    .on_device = TRUE };
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++)
+    if (surface_config.parts & (1u << i))
+      job->parts[i] = (LwtPlane){ .data = outputs[i],
+        .stride =
+            surface_config.width
+            * lwt_config_get_part_size (&surface_config, (CvisSurfacePart) i),
+        .on_device = TRUE };
+}
+
+static void
+hash_surface (Lane *lane, Item *item)
+{
+  const LwtJob *job = &item->jobs[lane->index].surface;
+
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++) {
+    const gsize size = job->parts[i].stride * surface_config.height;
+    gpointer copy;
+
+    if (job->parts[i].data == NULL)
+      continue;
+    copy = g_malloc (size);
+    must (cudaMemcpy (copy, job->parts[i].data, size, cudaMemcpyDeviceToHost));
+    item->hash = item->hash * 31 + pbf_crc32c (copy, size);
+    g_free (copy);
+  }
+}
+
+static void
+set_surface_fleet (CvisFleetConfig *fleet)
+{
+  *fleet = (CvisFleetConfig){ .ops = &lwt_fleet_ops, .what = "surfaces" };
+}
+
+/* --- motion ------------------------------------------------------------------- */
+
+static MotionConfig motion_config;
+
+static gpointer
+open_motion (CvisContext *context, GError **error)
+{
+  return motion_engine_new (&motion_config, context, error);
+}
+
+static void
+prepare_frame (Lane *lane, Item *item)
+{
+  MotionJob *job = &item->jobs[lane->index].frame;
+  const gsize n = (gsize) motion_config_get_columns (&motion_config)
+                  * motion_config_get_rows (&motion_config);
+
+  *job = (MotionJob){ .luma = lane->inputs[item->number % N_INPUTS],
+    .stride = motion_config.width,
+    .on_device = TRUE,
+    .results_pinned = TRUE };
+  job->fields[0].vectors = item->results;
+  job->fields[0].blocks = (CvisMotionBlock *) (job->fields[0].vectors + n);
+}
+
+static void
+hash_frame (Lane *lane, Item *item)
+{
+  const gsize size = lane->work->result_size;
+
+  if (item->jobs[lane->index].frame.n_fields > 0)
+    item->hash = pbf_crc32c (item->results, size);
+}
+
+static void
+set_motion_fleet (CvisFleetConfig *fleet)
+{
+  motion_fleet_init (fleet, &motion_config);
+}
+
+/* --- melt pools ---------------------------------------------------------------- */
+
+static PbfConfig pbf_config;
+static BenchRing *ring;
+static PbfWindow *window;
+
+static gpointer
+open_meltpool (CvisContext *context, GError **error)
+{
+  return pbf_engine_new (&pbf_config, NULL, context, error);
+}
+
+static void
+fill_frames (guint8 *input, guint number)
+{
+  const gsize size = (gsize) pbf_config.width * pbf_config.height;
+
+  for (guint i = 0; i < BATCH; i++)
+    memcpy (input + i * size, ring->frames[(i + number * 997) % ring->n], size);
+}
+
+static void
+prepare_batch (Lane *lane, Item *item)
+{
+  PbfBatch *batch = &item->jobs[lane->index].batch;
+  const gsize size = (gsize) pbf_config.width * pbf_config.height;
+  guint8 *input = lane->inputs[item->number % N_INPUTS];
+
+  if (batch->frames == NULL)
+    batch->frames = g_new (const guint8 *, BATCH);
+  for (guint i = 0; i < BATCH; i++)
+    batch->frames[i] = input + i * size;
+  batch->n = BATCH;
+  batch->strides = ring->strides;
+  batch->pinned = lane->work->pinned;
+  batch->on_device = !lane->work->pinned;
+  batch->infos = ring->infos;
+  batch->results = item->results;
+  batch->results_pinned = TRUE;
+}
+
+static void
+hash_batch (Lane *lane, Item *item)
+{
+  item->hash = pbf_crc32c (item->results, lane->work->result_size);
+}
+
+/* Devices that are not the one that computed the batch have other jobs for it. */
+static void
+finish_batch (gpointer job, gpointer user_data)
+{
+  Item *item = job;
+  PbfBatch batch = {
+    .n = BATCH, .infos = ring->infos, .results = item->results
+  };
+
+  (void) user_data;
+  pbf_window_apply (window, &batch);
+}
+
+static void
+set_meltpool_fleet (CvisFleetConfig *fleet)
+{
+  pbf_fleet_init (fleet, &pbf_config);
+  fleet->finish = finish_batch;
+}
+
+/* --- a device as an engine of the fleet ------------------------------------------ */
+
+static const CvisFleetOps *inner;
+
+static gboolean
+submit_item (gpointer engine, gpointer job, GError **error)
+{
+  Lane *lane = engine;
+
+  lane->work->prepare (lane, job);
+  return inner->submit (
+      lane->engine, &((Item *) job)->jobs[lane->index], error);
+}
+
+static gboolean
+load_item (gpointer engine, gpointer job, GError **error)
+{
+  Lane *lane = engine;
+
+  lane->work->prepare (lane, job);
+  return inner->load (lane->engine, &((Item *) job)->jobs[lane->index], error);
+}
+
+static void
+end_items (gpointer engine)
+{
+  inner->end (((Lane *) engine)->engine);
+}
+
+static gboolean
+wait_item (gpointer engine, gpointer *job, GError **error)
+{
+  Lane *lane = engine;
+  gpointer done;
+  Item *item;
+
+  *job = NULL;
+  if (!inner->wait (lane->engine, &done, error) || done == NULL)
+    return FALSE;
+  item = (Item *) ((guint8 *) done - lane->index * sizeof item->jobs[0]
+                   - G_STRUCT_OFFSET (Item, jobs));
+  *job = item;
+  if (item->hashed && cvis_context_push (lane->context, error)) {
+    lane->work->hash (lane, item);
+    cvis_context_pop (lane->context);
+  }
+  return TRUE;
+}
+
+static void
+free_nothing (gpointer engine)
+{
+  (void) engine;
+}
+
+/* --- runs ------------------------------------------------------------------------ */
+
+static void
+open_lane (Lane *lane, const Work *work, guint index)
+{
+  GError *error = NULL;
+  gpointer input = g_malloc (work->input_size);
+
+  *lane = (Lane){
+    .work = work, .index = index, .context = devices->devices[index].context
+  };
+  lane->engine = work->open (lane->context, &error);
+  check (lane->engine != NULL, &error);
+  check (cvis_context_push (lane->context, &error), &error);
+  for (guint i = 0; i < N_INPUTS; i++) {
+    work->fill (input, i);
+    if (work->pinned)
+      lane->inputs[i] =
+          cvis_pinned_alloc (lane->context, work->input_size, &error);
+    else
+      must (cudaMalloc (&lane->inputs[i], work->input_size));
+    check (lane->inputs[i] != NULL, &error);
+    must (cudaMemcpy (
+        lane->inputs[i], input, work->input_size, cudaMemcpyDefault));
+  }
+  for (guint i = 0; i <= DEPTH && work->hash == hash_surface; i++)
+    for (guint k = 0; k < CVIS_SURFACE_N_PARTS; k++)
+      if (surface_config.parts & (1u << k))
+        must (cudaMalloc (&lane->outputs[i][k],
+            (gsize) surface_config.width * surface_config.height
+                * lwt_config_get_part_size (
+                    &surface_config, (CvisSurfacePart) k)));
+  cvis_context_pop (lane->context);
+  g_free (input);
+}
+
+static void
+close_lane (Lane *lane)
+{
+  inner->free (lane->engine);
+  if (!cvis_context_push (lane->context, NULL))
+    return;
+  for (guint i = 0; i < N_INPUTS; i++) {
+    if (lane->work->pinned)
+      cvis_pinned_free (lane->context, lane->inputs[i]);
+    else
+      cudaFree (lane->inputs[i]);
+  }
+  for (guint i = 0; i <= DEPTH; i++)
+    for (guint k = 0; k < CVIS_SURFACE_N_PARTS; k++)
+      cudaFree (lane->outputs[i][k]);
+  cvis_context_pop (lane->context);
+}
+
+static void
+take_item (CvisFleet *fleet, guint32 *hash)
+{
+  GError *error = NULL;
+  gpointer job;
+
+  check (cvis_fleet_wait (fleet, &job, &error), &error);
+  *hash = *hash * 31 + ((Item *) job)->hash;
+}
+
+/* Seconds for all items. @items: as many as may be in flight, with room for more */
+static gdouble
+run (CvisFleet *fleet, const Work *work, Item *items, guint n_items,
+    gboolean hashed, guint32 *hash)
+{
+  const guint size = cvis_fleet_get_size (fleet);
+  const guint64 begin = cvis_monotonic_ns ();
+  guint done = 0;
+  GError *error = NULL;
+
+  *hash = 0;
+  if (window != NULL)
+    pbf_window_reset (window);
+  for (guint i = 0; i < work->n_items; i++) {
+    Item *item = &items[i % n_items];
+
+    if (i - done == size) {
+      take_item (fleet, hash);
+      done++;
+    }
+    item->number = i;
+    item->hashed = hashed;
+    item->hash = 0;
+    check (cvis_fleet_submit (fleet, item, &error), &error);
+  }
+  cvis_fleet_end (fleet);
+  for (; done < work->n_items; done++)
+    take_item (fleet, hash);
+  return (gdouble) (cvis_monotonic_ns () - begin) * 1e-9;
+}
+
+/* Seconds for all items on the first @n devices, and their checksum. */
+static gdouble
+measure_on (const Work *work, guint n, guint32 *hash)
+{
+  CvisDeviceTraits traits[MAX_DEVICES];
+  CvisFleetDevice members[MAX_DEVICES];
+  Lane lanes[MAX_DEVICES];
+  CvisFleetConfig config;
+  CvisFleetOps ops = { .submit = submit_item,
+    .end = end_items,
+    .wait = wait_item,
+    .free = free_nothing };
+  gdouble seconds[RUNS];
+  CvisFleet *fleet;
+  guint32 unused;
+  guint n_items;
+  Item *items;
+
+  work->set_fleet (&config);
+  inner = config.ops;
+  if (inner->load != NULL)
+    ops.load = load_item;
+  if (inner->end == NULL)
+    ops.end = NULL;
+  config.ops = &ops;
+  config.depth = DEPTH;
+  config.balance = balance;
+  config.traits = traits;
+  for (guint i = 0; i < n; i++) {
+    open_lane (&lanes[i], work, i);
+    members[i] = cvis_device_with_engine (&devices->devices[i], &lanes[i]);
+    cvis_device_traits (devices->devices[i].id, &traits[i]);
+  }
+  fleet = cvis_fleet_new (&config, members, n);
+  /* a loaded frame is needed after it was returned */
+  n_items = 2 * cvis_fleet_get_size (fleet) + 2 * MOTION_CHUNK;
+  items = g_new0 (Item, n_items);
+  for (guint i = 0; i < n_items && work->result_size > 0; i++)
+    items[i].results = allocate_pinned (work->result_size);
+  run (fleet, work, items, n_items, TRUE, hash);
+  for (guint i = 0; i < RUNS; i++)
+    seconds[i] = run (fleet, work, items, n_items, FALSE, &unused);
+  cvis_fleet_free (fleet);
+  for (guint i = 0; i < n_items; i++) {
+    cvis_pinned_free (devices->devices[0].context, items[i].results);
+    for (guint k = 0; k < n && work->hash == hash_batch; k++)
+      g_free (items[i].jobs[k].batch.frames);
+  }
+  g_free (items);
+  for (guint i = 0; i < n; i++)
+    close_lane (&lanes[i]);
+  return bench_median (seconds, RUNS);
+}
+
+static void
+measure (const Work *work)
+{
+  gdouble alone = 0.0;
+
+  for (guint n = 1; n <= MIN (devices->n, MAX_DEVICES); n++) {
+    guint32 hash;
+    const gdouble seconds = measure_on (work, n, &hash);
+
+    if (n == 1)
+      alone = seconds;
+    printf ("| %s | %u | %.2f | %.0f | %.3f | %08x |\n", work->name, n,
+        seconds * 1e6 / work->n_items / work->units,
+        work->n_items * work->units / seconds, alone / seconds, hash);
+    fflush (stdout);
+  }
+}
+
+/* --- the works ------------------------------------------------------------------- */
+
+static void
+measure_surfaces (const gchar *name, gboolean denoise)
+{
+  Work work = { .name = name,
+    .n_items = denoise ? 4000 : 1000,
+    .units = 1,
+    .open = open_surfaces,
+    .fill = denoise ? fill_luma : fill_heights,
+    .set_fleet = set_surface_fleet,
+    .prepare = prepare_surface,
+    .hash = hash_surface };
+  LwtWavelet *wavelet = lwt_wavelet_new ("9/7", NULL);
+
+  lwt_config_init (&surface_config);
+  surface_config.wavelet = wavelet;
+  surface_config.width = denoise ? 1920 : 4096;
+  surface_config.height = denoise ? 1080 : 4096;
+  surface_config.levels[0] = surface_config.levels[1] = 4;
+  surface_config.parts = PART (ROUGHNESS) | PART (WAVINESS) | PART (FORM);
+  surface_config.depth_in_flight = DEPTH;
+  if (denoise) {
+    surface_config.operation = LWT_OPERATION_DENOISE;
+    surface_config.sample = LWT_SAMPLE_U8;
+    surface_config.store_bits = 8;
+    surface_config.parts = PART (MEASURED);
+  }
+  work.input_size = (gsize) surface_config.width * surface_config.height
+                    * lwt_sample_get_size (surface_config.sample);
+  measure (&work);
+  lwt_wavelet_free (wavelet);
+}
+
+static void
+measure_motion (const gchar *name)
+{
+  Work work = { .name = name,
+    .n_items = 1000,
+    .units = 1,
+    .input_size = 1920 * 1080,
+    .open = open_motion,
+    .fill = fill_luma,
+    .set_fleet = set_motion_fleet,
+    .prepare = prepare_frame,
+    .hash = hash_frame };
+
+  motion_config_init (&motion_config);
+  motion_config.width = 1920;
+  motion_config.height = 1080;
+  motion_config.method = MOTION_METHOD_FULL;
+  motion_config.block_size = 16;
+  motion_config.depth_in_flight = DEPTH;
+  motion_config.chunk = MOTION_CHUNK;
+  work.result_size = (gsize) motion_config_get_columns (&motion_config)
+                     * motion_config_get_rows (&motion_config)
+                     * (sizeof (CvisMotionVector) + sizeof (CvisMotionBlock));
+  measure (&work);
+}
+
+static void
+measure_meltpool (const gchar *name, gboolean pinned)
+{
+  Work work = { .name = name,
+    .n_items = 200,
+    .units = BATCH,
+    .pinned = pinned,
+    .result_size = BATCH * sizeof (CvisPbfResult),
+    .open = open_meltpool,
+    .fill = fill_frames,
+    .set_fleet = set_meltpool_fleet,
+    .prepare = prepare_batch,
+    .hash = hash_batch };
+  PbfRandom random = { 2 };
+  PbfModel *model = pbf_random_model (&random, 164, 2);
+
+  pbf_config_init (&pbf_config);
+  pbf_config.max_batch = BATCH;
+  pbf_config.depth = DEPTH;
+  pbf_config.threads = 0;
+  window = pbf_window_new (&pbf_config, model);
+  pbf_config.features_only = TRUE;
+  work.input_size = (gsize) BATCH * pbf_config.width * pbf_config.height;
+  ring = bench_ring_new (BATCH);
+  measure (&work);
+  bench_ring_free (ring);
+  g_clear_pointer (&window, pbf_window_free);
+  pbf_model_unref (model);
+}
+
+int
+main (int argc, char **argv)
+{
+  const gchar *ids = "all", *policy = "queue", *only = "";
+  GOptionEntry entries[] = {
+    { "devices", 0, 0, G_OPTION_ARG_STRING, &ids, "CUDA devices", "LIST" },
+    { "balance", 0, 0, G_OPTION_ARG_STRING, &policy, "policy", "NAME" },
+    { "only", 0, 0, G_OPTION_ARG_STRING, &only, "works with this name",
+        "TEXT" },
+    { NULL },
+  };
+  static const gchar *const names[] = { "R + W + F, 4096x4096",
+    "denoise, 1920x1080", "motion full, 1920x1080",
+    "melt pools, in device memory", "melt pools, pinned" };
+  static const gchar *const policies[] = { "queue", "equal", "fuzzy" };
+  GOptionContext *options = g_option_context_new (NULL);
+  GError *error = NULL;
+
+  g_option_context_add_main_entries (options, entries, NULL);
+  check (g_option_context_parse (options, &argc, &argv, &error), &error);
+  g_option_context_free (options);
+  while (balance < G_N_ELEMENTS (policies)
+         && strcmp (policy, policies[balance]) != 0)
+    balance++;
+  if (balance == G_N_ELEMENTS (policies)) {
+    fprintf (stderr, "bench_devices: no policy \"%s\"\n", policy);
+    return 2;
+  }
+  devices = cvis_devices_new (ids, -1, &error);
+  check (devices != NULL, &error);
+  printf ("| work | devices | us a frame | frames/s | ratio | checksum |\n"
+          "|---|---|---|---|---|---|\n");
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
+    if (strstr (names[i], only) == NULL)
+      continue;
+    if (i < 2)
+      measure_surfaces (names[i], i == 1);
+    else if (i == 2)
+      measure_motion (names[i]);
+    else
+      measure_meltpool (names[i], i == 4);
+  }
+  cvis_devices_free (devices);
+  return 0;
+}
