@@ -8,7 +8,7 @@
 #include "cuda/meltpool/backend.h"
 #include "cuda/meltpool/fleet.h"
 
-/* With a fleet only that, the window and the config are set. */
+/* With a fleet only that, the window, the model and the config are set. */
 struct _PbfEngine {
   PbfConfig config;
   CvisFleet *fleet;
@@ -136,7 +136,7 @@ pbf_config_mode (const PbfConfig *config)
 {
   gboolean fits = config->roi_size == CVIS_PBF_ROI_SIDE
                   && config->spatter_scope == PBF_SPATTER_SCOPE_ROI
-                  && !config->features_only;
+                  && !config->independent;
 
   if (config->mode == PBF_MODE_AUTO)
     return fits && config->max_batch <= PBF_FEW_FRAMES ? PBF_MODE_PERSISTENT
@@ -181,7 +181,9 @@ pbf_engine_new (const PbfConfig *config, PbfModel *model, CvisContext *context,
 static gpointer
 make_meltpool (CvisContext *context, gpointer engine, GError **error)
 {
-  return pbf_engine_new (&((PbfEngine *) engine)->config, NULL, context, error);
+  PbfEngine *over = engine;
+
+  return pbf_engine_new (&over->config, over->model, context, error);
 }
 
 static void
@@ -198,13 +200,16 @@ pbf_engine_new_over (const PbfConfig *config, PbfModel *model,
   CvisFleetConfig fleet;
 
   engine->config = *config;
-  engine->config.features_only = TRUE;
+  engine->config.independent = TRUE;
+  engine->model = model ? pbf_model_ref (model) : NULL;
   pbf_fleet_init (&fleet, &engine->config);
   fleet.finish = finish_batch;
   fleet.user_data = engine;
   engine->fleet =
       cvis_devices_make_fleet (devices, owner, &fleet, make_meltpool, error);
   if (engine->fleet == NULL) {
+    if (engine->model)
+      pbf_model_unref (engine->model);
     g_free (engine);
     return NULL;
   }
@@ -237,16 +242,15 @@ pbf_engine_free (PbfEngine *engine)
   if (engine->fleet != NULL) {
     cvis_fleet_free (engine->fleet);
     pbf_window_free (engine->window);
-    g_free (engine);
-    return;
+  } else {
+    do {
+      pbf_engine_wait (engine, &batch, NULL);
+    } while (batch != NULL);
+    engine->ops->destroy (engine->backend);
+    cvis_jobs_free (engine->batches);
   }
-  do {
-    pbf_engine_wait (engine, &batch, NULL);
-  } while (batch != NULL);
-  engine->ops->destroy (engine->backend);
   if (engine->model)
     pbf_model_unref (engine->model);
-  cvis_jobs_free (engine->batches);
   g_free (engine);
 }
 

@@ -100,9 +100,9 @@ typedef enum {
  *   processor
  * @max_batch: largest number of frames in a batch, 1..65536
  * @depth: batches in flight, 2..16
- * @features_only: records without the fields of the window and the network, which
- *   PbfWindow computes (cuda/meltpool/window.h). Batches are then independent of each
- *   other; never PBF_MODE_PERSISTENT
+ * @independent: each batch begins with an empty window, so that batches can be computed
+ *   on several devices; PbfWindow (cuda/meltpool/window.h) completes them. Never
+ *   PBF_MODE_PERSISTENT
  */
 typedef struct {
   guint width, height;
@@ -132,7 +132,7 @@ typedef struct {
   guint threads;
   guint max_batch;
   guint depth;
-  gboolean features_only;
+  gboolean independent;
 } PbfConfig;
 
 void pbf_config_init (PbfConfig *config);
@@ -186,9 +186,9 @@ typedef struct _PbfEngine PbfEngine;
  */
 PbfEngine *pbf_engine_new (const PbfConfig *config, PbfModel *model,
     CvisContext *context, GError **error);
-/* The same over several devices, with the bits of one: devices compute the features of
- * batches, the thread that waits the window and the network. @config: depth is that of
- * each device */
+/* The same over several devices, with the bits of one: devices compute batches, and the
+ * thread that waits completes the first frames of each, whose window reaches into the
+ * batch before. @config: depth is that of each device */
 PbfEngine *pbf_engine_new_over (const PbfConfig *config, PbfModel *model,
     const CvisDevices *devices, const CvisFleetOwner *owner, GError **error);
 /* Batches in flight at most. */

@@ -2,9 +2,11 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* PbfWindow: the temporal window and the network on the CPU, in the order of the stream,
- * for records of engines that compute features only. So the batches of a stream can be
- * computed on several devices, with the bits of a single engine. */
+/* PbfWindow: carries the temporal window from batch to batch, in the order of the stream,
+ * for engines whose batches are independent of each other (PbfConfig.independent). Only
+ * the first frames of a batch, fewer than the window's length, have a window that reaches
+ * into the batch before. Their variances and outputs are computed again, so that all
+ * records have the bits of a single engine. */
 #pragma once
 
 #include "cuda/meltpool/engine.h"

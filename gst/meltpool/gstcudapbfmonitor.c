@@ -255,7 +255,7 @@ setup_engine (GstCudaPbfMonitor *self, const GstVideoInfo *info)
   config.width = GST_VIDEO_INFO_WIDTH (info);
   config.height = GST_VIDEO_INFO_HEIGHT (info);
   config.max_batch = self->batching.size;
-  config.features_only = devices != NULL;
+  config.independent = devices != NULL;
   settle_mode (self, &config);
   self->engine =
       devices != NULL

@@ -25,7 +25,8 @@
 #define MAX_DEVICES 16
 #define RUNS 5
 #define DEPTH 3
-#define N_INPUTS 4 /* different ones on each device */
+#define N_INPUTS 4  /* different ones on each device */
+#define N_HASHED 60 /* items of the run for the checksum */
 #define BATCH 16384
 #define PART(part) (1u << CVIS_SURFACE_PART_##part)
 
@@ -227,12 +228,13 @@ set_motion_fleet (CvisFleetConfig *fleet)
 
 static PbfConfig pbf_config;
 static BenchRing *ring;
+static PbfModel *model;
 static PbfWindow *window;
 
 static gpointer
 open_meltpool (CvisContext *context, GError **error)
 {
-  return pbf_engine_new (&pbf_config, NULL, context, error);
+  return pbf_engine_new (&pbf_config, model, context, error);
 }
 
 static void
@@ -409,34 +411,36 @@ take_item (CvisFleet *fleet, guint32 *hash)
   *hash = *hash * 31 + ((Item *) job)->hash;
 }
 
-/* Seconds for all items. @items: as many as may be in flight, with room for more */
+/* Seconds for @n items. @items: as many as may be in flight, with room for more; @hash:
+ * (nullable) */
 static gdouble
-run (CvisFleet *fleet, const Work *work, Item *items, guint n_items,
-    gboolean hashed, guint32 *hash)
+run (CvisFleet *fleet, Item *items, guint n_items, guint n, guint32 *hash)
 {
   const guint size = cvis_fleet_get_size (fleet);
   const guint64 begin = cvis_monotonic_ns ();
+  guint32 sum = 0;
   guint done = 0;
   GError *error = NULL;
 
-  *hash = 0;
   if (window != NULL)
     pbf_window_reset (window);
-  for (guint i = 0; i < work->n_items; i++) {
+  for (guint i = 0; i < n; i++) {
     Item *item = &items[i % n_items];
 
     if (i - done == size) {
-      take_item (fleet, hash);
+      take_item (fleet, &sum);
       done++;
     }
     item->number = i;
-    item->hashed = hashed;
+    item->hashed = hash != NULL;
     item->hash = 0;
     check (cvis_fleet_submit (fleet, item, &error), &error);
   }
   cvis_fleet_end (fleet);
-  for (; done < work->n_items; done++)
-    take_item (fleet, hash);
+  for (; done < n; done++)
+    take_item (fleet, &sum);
+  if (hash != NULL)
+    *hash = sum;
   return (gdouble) (cvis_monotonic_ns () - begin) * 1e-9;
 }
 
@@ -454,7 +458,6 @@ measure_on (const Work *work, guint n, guint32 *hash)
     .free = free_nothing };
   gdouble seconds[RUNS];
   CvisFleet *fleet;
-  guint32 unused;
   guint n_items;
   Item *items;
 
@@ -479,9 +482,9 @@ measure_on (const Work *work, guint n, guint32 *hash)
   items = g_new0 (Item, n_items);
   for (guint i = 0; i < n_items && work->result_size > 0; i++)
     items[i].results = allocate_pinned (work->result_size);
-  run (fleet, work, items, n_items, TRUE, hash);
+  run (fleet, items, n_items, N_HASHED, hash);
   for (guint i = 0; i < RUNS; i++)
-    seconds[i] = run (fleet, work, items, n_items, FALSE, &unused);
+    seconds[i] = run (fleet, items, n_items, work->n_items, NULL);
   cvis_fleet_free (fleet);
   for (guint i = 0; i < n_items; i++) {
     cvis_pinned_free (devices->devices[0].context, items[i].results);
@@ -586,14 +589,14 @@ measure_meltpool (const gchar *name, gboolean pinned)
     .prepare = prepare_batch,
     .hash = hash_batch };
   PbfRandom random = { 2 };
-  PbfModel *model = pbf_random_model (&random, 164, 2);
 
+  model = pbf_random_model (&random, 164, 2);
   pbf_config_init (&pbf_config);
   pbf_config.max_batch = BATCH;
   pbf_config.depth = DEPTH;
   pbf_config.threads = 0;
   window = pbf_window_new (&pbf_config, model);
-  pbf_config.features_only = TRUE;
+  pbf_config.independent = TRUE;
   work.input_size = (gsize) BATCH * pbf_config.width * pbf_config.height;
   ring = bench_ring_new (BATCH);
   measure (&work);

@@ -33,7 +33,7 @@ typedef struct {
 struct _PbfBackend {
   PbfParams params;
   const PbfModel *model;
-  gboolean features_only;
+  gboolean independent;
   const PbfCpuKernels *kernels;
   CvisPool *pool;
   PbfCpuScratch **scratch; /* one a thread */
@@ -69,7 +69,7 @@ pbf_cpu_create (const PbfConfig *config, const PbfParams *params,
 
   backend->params = *params;
   backend->model = model;
-  backend->features_only = config->features_only;
+  backend->independent = config->independent;
   backend->kernels = pbf_cpu_kernels ();
   backend->pool =
       cvis_pool_new_with_lanes (config->threads, FIRST_LANE + config->depth);
@@ -132,6 +132,8 @@ begin_rows (Slot *slot)
 
   g_atomic_int_set (&slot->missing, 2); /* for the next batch in the slot */
   rows->results = slot->batch->results;
+  if (backend->independent)
+    pbf_history_reset (&backend->history);
   pbf_rows_find (rows, slot->batch->infos, slot->batch->n, slot->position);
   if ((guint) rows->n > grain) {
     cvis_pool_start (backend->pool, ROWS_LANE, (guint) rows->n, grain, do_rows,
@@ -152,18 +154,6 @@ come_to_rows (gpointer user_data)
 
   if (g_atomic_int_dec_and_test (&slot->missing))
     begin_rows (slot);
-}
-
-/* Without rows */
-static void
-finish_features (gpointer user_data)
-{
-  Slot *slot = user_data;
-  PbfBackend *backend = slot->backend;
-
-  cvis_pool_prefer (
-      backend->pool, FIRST_LANE + (slot->index + 1) % backend->n_slots);
-  cvis_pool_finish (backend->pool, &slot->done);
 }
 
 /* --- frames ----------------------------------------------------------------- */
@@ -201,8 +191,7 @@ cpu_submit (PbfBackend *backend, guint slot, PbfBatch *batch, guint64 position,
   to->position = position;
   g_atomic_int_set (&to->done, FALSE);
   cvis_pool_start (backend->pool, FIRST_LANE + slot, batch->n,
-      frames_grain (&backend->params, batch->n), do_frames,
-      backend->features_only ? finish_features : come_to_rows, to);
+      frames_grain (&backend->params, batch->n), do_frames, come_to_rows, to);
   return TRUE;
 }
 

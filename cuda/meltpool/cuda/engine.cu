@@ -47,7 +47,8 @@ struct _PbfBackend {
   gsize frame_size;    /* of a staged frame, bytes */
   gsize frame_room;    /* bytes of a frame in a slot's device memory */
   Slot *slots;
-  /* two states of the window: a batch reads one and writes the other */
+  /* two states of the window: a batch reads one and writes the other; independent
+   * batches all read the first, which stays empty */
   PbfDeviceWindow *windows[2];
   gint32 (*histories[2])[CVIS_PBF_N_SPATIAL];
   guint parity;
@@ -380,8 +381,7 @@ launch (PbfBackend *b, Slot *s, guint n, gboolean any_brightest, GError **error)
               s->pool_pixels, b->frame_scratch, b->frame_blocks, s->stream),
           error))
     return FALSE;
-  if (!b->config.features_only
-      && !CVIS_CUDA (
+  if (!CVIS_CUDA (
           pbf_launch_temporal (&b->params, b->model, s->frames, n, s->results,
               s->entered, s->row_frames, s->starts, b->windows[from],
               b->histories[from], b->windows[to], b->histories[to], s->stream),
@@ -477,7 +477,8 @@ submit_in_context (PbfBackend *b, guint slot, PbfBatch *batch, guint64 position,
       || !CVIS_CUDA (cudaEventRecord (s->done, s->stream), error))
     return FALSE;
   b->last_slot = (gint) slot;
-  b->parity = 1 - b->parity;
+  if (!b->config.independent)
+    b->parity = 1 - b->parity;
   return TRUE;
 }
 

@@ -16,6 +16,7 @@
 
 typedef struct {
   PbfConfig config;
+  PbfModel *model;
   PbfWindow *window;
   CvisFleetConfig fleet; /* of the engines themselves */
   gint faults;           /* atomic */
@@ -83,7 +84,7 @@ new_device (Run *run, guint fail_at)
 
   device->run = run;
   device->fail_at = fail_at;
-  device->engine = pbf_engine_new (&run->config, NULL, NULL, &error);
+  device->engine = pbf_engine_new (&run->config, run->model, NULL, &error);
   g_assert_no_error (error);
   return device;
 }
@@ -120,14 +121,14 @@ static guint
 monitor_stream (PbfStream *stream, const PbfConfig *config, PbfModel *model,
     PbfRandom *random, guint n, gboolean faulty)
 {
-  Run run = { .config = *config };
+  Run run = { .config = *config, .model = model };
   CvisFleetDevice devices[3] = { { NULL } };
   CvisFleetConfig fleet_config;
   PbfBatch batches[N_FRAMES];
   guint n_batches = 0, waited = 0;
   CvisFleet *fleet;
 
-  run.config.features_only = TRUE;
+  run.config.independent = TRUE;
   run.config.max_batch = MAX_BATCH;
   run.window = pbf_window_new (&run.config, model);
   pbf_fleet_init (&run.fleet, &run.config);
@@ -214,7 +215,7 @@ test_reset (void)
   PbfBatch batch, *done;
 
   pbf_random_config (&random, 0, &config);
-  config.features_only = TRUE;
+  config.independent = TRUE;
   config.max_batch = N_FRAMES;
   stream = pbf_stream_new (&random, &config, NULL, N_FRAMES);
   window = pbf_window_new (&config, NULL);
