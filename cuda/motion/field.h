@@ -129,8 +129,8 @@ motion_field_unit (guint level)
   return level == 0 ? 4 : 1;
 }
 
-/* The samples of a block: without those beyond the frame's edge, and without those
- * outside @area, unless this leaves none. */
+/* The samples of a block: without those beyond the frame's edge; of a block that the
+ * edge of @area crosses, only those on the side where at least half of it lies. */
 MOTION_FN MotionFieldWindow
 motion_field_window (const MotionConfig *config, const MotionFieldArea *area,
     guint level, gint32 column, gint32 row)
@@ -144,17 +144,53 @@ motion_field_window (const MotionConfig *config, const MotionFieldArea *area,
   gint32 area_top = (area->top + round) >> level;
   gint32 area_right = area->right >> level;
   gint32 area_bottom = area->bottom >> level;
-  MotionFieldWindow part;
+  MotionFieldWindow all, part;
 
   right = right < width ? right : width;
   bottom = bottom < height ? bottom : height;
+  all = (MotionFieldWindow){ left, top, right - left, bottom - top };
   part.x = left > area_left ? left : area_left;
   part.y = top > area_top ? top : area_top;
   part.w = (right < area_right ? right : area_right) - part.x;
   part.h = (bottom < area_bottom ? bottom : area_bottom) - part.y;
   if (part.w <= 0 || part.h <= 0)
-    part = (MotionFieldWindow){ left, top, right - left, bottom - top };
-  return part;
+    return all;
+  if (2 * part.w * part.h >= all.w * all.h)
+    return part;
+  if (part.y > top)
+    all.h = part.y - top;
+  else if (part.y + part.h < bottom) {
+    all.y = part.y + part.h;
+    all.h = bottom - all.y;
+  } else if (part.x > left)
+    all.w = part.x - left;
+  else {
+    all.x = part.x + part.w;
+    all.w = right - all.x;
+  }
+  return all;
+}
+
+/* The samples of @win that @v moves into the reference; all, if that is less than
+ * half of them. */
+MOTION_FN MotionFieldWindow
+motion_field_inside (const MotionConfig *config, guint level,
+    MotionFieldWindow win, MotionFieldVector v)
+{
+  gint32 shift = level == 0 ? 2 : 0, rest = level == 0 ? 3 : 0;
+  gint32 left = -(v.x >> shift), top = -(v.y >> shift);
+  gint32 right =
+      motion_field_size (config->width, level) - ((v.x + rest) >> shift);
+  gint32 bottom =
+      motion_field_size (config->height, level) - ((v.y + rest) >> shift);
+  MotionFieldWindow part;
+
+  part.x = left > win.x ? left : win.x;
+  part.y = top > win.y ? top : win.y;
+  part.w = (right < win.x + win.w ? right : win.x + win.w) - part.x;
+  part.h = (bottom < win.y + win.h ? bottom : win.y + win.h) - part.y;
+  return part.w > 0 && part.h > 0 && 2 * part.w * part.h >= win.w * win.h ? part
+                                                                          : win;
 }
 
 /* Weight of the smoothness at @level, in 1/256 levels a pixel.

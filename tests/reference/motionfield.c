@@ -181,23 +181,26 @@ get_window (const Field *f, guint level, gint32 column, gint32 row)
 }
 
 /* In 1/256 levels for a whole block: on level 0 the mean difference; above, the
- * mean difference without the difference of the means, and a cost of the latter. */
+ * mean difference without the difference of the means, and a cost of the latter, of
+ * the samples that lie in the reference. */
 static gint32
 data_cost (const Field *f, guint level, Window win, Vector v)
 {
   Plane current = search_plane (f->current[level]);
   Plane reference = search_plane (f->reference[level]);
+  Window part =
+      level > 0 ? motion_field_inside (f->config, level, win, v) : win;
   gint32 size = motion_field_block (f->config, level), mean = 0, sum = 0;
 
   if (level > 0) {
-    for (gint32 y = win.y; y < win.y + win.h; y++)
-      for (gint32 x = win.x; x < win.x + win.w; x++)
+    for (gint32 y = part.y; y < part.y + part.h; y++)
+      for (gint32 x = part.x; x < part.x + part.w; x++)
         sum += sample (&current, x, y) - sample (&reference, x + v.x, y + v.y);
-    mean = motion_field_mean (sum, win.w * win.h);
+    mean = motion_field_mean (sum, part.w * part.h);
     sum = 0;
   }
-  for (gint32 y = win.y; y < win.y + win.h; y++) {
-    for (gint32 x = win.x; x < win.x + win.w; x++) {
+  for (gint32 y = part.y; y < part.y + part.h; y++) {
+    for (gint32 x = part.x; x < part.x + part.w; x++) {
       gint32 own = clip (&current, sample (&current, x, y) - mean);
 
       sum += ABS (own
@@ -206,27 +209,18 @@ data_cost (const Field *f, guint level, Window win, Vector v)
                                    &reference, 4 * x + v.x, 4 * y + v.y)));
     }
   }
-  return sum * 256 / (size * size) + motion_field_mean_cost (mean);
+  return (sum * 256 / (size * size) + motion_field_mean_cost (mean))
+         * (win.w * win.h) / (part.w * part.h);
 }
 
-/* The same on level 0 for the samples of the block that lie in the reference, if
- * that is half of them. */
+/* The same on level 0. */
 static gint32
 data_cost_inside (const Field *f, Window win, Vector v)
 {
-  gint32 left = MAX (win.x, -(v.x >> 2)), top = MAX (win.y, -(v.y >> 2));
-  gint32 right =
-      MIN (win.x + win.w, (gint32) f->config->width - ((v.x + 3) >> 2));
-  gint32 bottom =
-      MIN (win.y + win.h, (gint32) f->config->height - ((v.y + 3) >> 2));
-  gint32 n = win.w * win.h;
-  gint32 inside =
-      right > left && bottom > top ? (right - left) * (bottom - top) : 0;
-  Window part = { left, top, right - left, bottom - top };
+  Window part = motion_field_inside (f->config, 0, win, v);
 
-  if (2 * inside < n)
-    return data_cost (f, 0, win, v);
-  return (gint32) ((gint64) data_cost (f, 0, part, v) * n / inside);
+  return (gint32) ((gint64) data_cost (f, 0, part, v) * (win.w * win.h)
+                   / (part.w * part.h));
 }
 
 /* --- smoothness ---------------------------------------------------------------- */

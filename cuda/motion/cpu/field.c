@@ -304,28 +304,43 @@ field_cost_plain (const guint8 *c, gssize cstride, const guint8 *r,
 }
 
 #if defined(MOTION_SIMD_128)
-/* The same for 8 x 8 samples. */
+/* The same for 8 x 8 samples. @part: (nullable): those that count, from 0 to 7 */
 static inline gint32
 field_cost_8 (const guint8 *c, gssize cstride, const guint8 *r, gssize rstride,
-    gint32 *mean)
+    const Window *part, gint32 *mean)
 {
   const __m128i zero = _mm_setzero_si128 ();
-  __m128i own[4], other[4], sum = zero, less, more;
+  __m128i own[4], other[4], mask[4], sum = zero, less, more;
+  guint64 columns =
+      part ? ~(guint64) 0 >> (64 - 8 * part->w) << 8 * part->x : 0;
 
   for (gint i = 0; i < 4; i++) {
     own[i] = motion_load_8x2 (c + 2 * i * cstride, (gsize) cstride);
     other[i] = motion_load_8x2 (r + 2 * i * rstride, (gsize) rstride);
+    if (part) {
+      gint top = part->y, bottom = part->y + part->h;
+
+      mask[i] = _mm_set_epi64x (
+          2 * i + 1 >= top && 2 * i + 1 < bottom ? (gint64) columns : 0,
+          2 * i >= top && 2 * i < bottom ? (gint64) columns : 0);
+      own[i] = _mm_and_si128 (own[i], mask[i]);
+      other[i] = _mm_and_si128 (other[i], mask[i]);
+    }
     sum = _mm_add_epi32 (sum, _mm_sub_epi32 (_mm_sad_epu8 (own[i], zero),
                                   _mm_sad_epu8 (other[i], zero)));
   }
-  *mean = motion_field_mean ((gint32) motion_total_128 (sum), 64);
+  *mean = motion_field_mean (
+      (gint32) motion_total_128 (sum), part ? part->w * part->h : 64);
   less = _mm_set1_epi8 ((gchar) MAX (*mean, 0));
   more = _mm_set1_epi8 ((gchar) MAX (-*mean, 0));
   sum = zero;
-  for (gint i = 0; i < 4; i++)
-    sum = _mm_add_epi32 (
-        sum, _mm_sad_epu8 (
-                 _mm_adds_epu8 (_mm_subs_epu8 (own[i], less), more), other[i]));
+  for (gint i = 0; i < 4; i++) {
+    __m128i moved = _mm_adds_epu8 (_mm_subs_epu8 (own[i], less), more);
+
+    if (part)
+      moved = _mm_and_si128 (moved, mask[i]);
+    sum = _mm_add_epi32 (sum, _mm_sad_epu8 (moved, other[i]));
+  }
   return (gint32) motion_total_128 (sum);
 }
 #endif
@@ -339,16 +354,31 @@ field_cost_above (const MotionCpuField *f, guint level, Window win, Vector v)
   const guint8 *r =
       reference->samples + reference->stride * (win.y + v.y) + win.x + v.x;
   const gint32 size = MOTION_FIELD_COARSE_BLOCK;
-  gint32 mean, sum;
+  gint32 n = win.w * win.h, mean, sum;
+  gboolean inside = win.x + v.x >= 0 && win.y + v.y >= 0
+                    && win.x + win.w + v.x <= reference->width
+                    && win.y + win.h + v.y <= reference->height;
+  Window part;
 
 #if defined(MOTION_SIMD_128)
-  if (win.w == 8 && win.h == 8)
-    sum = field_cost_8 (c, current->stride, r, reference->stride, &mean);
+  if (inside && n == 64) {
+    sum = field_cost_8 (c, current->stride, r, reference->stride, NULL, &mean);
+    return sum * 256 / (size * size) + motion_field_mean_cost (mean);
+  }
+#endif
+  part = inside ? win : motion_field_inside (f->config, level, win, v);
+  part.x -= win.x;
+  part.y -= win.y;
+#if defined(MOTION_SIMD_128)
+  if (n == 64)
+    sum = field_cost_8 (c, current->stride, r, reference->stride, &part, &mean);
   else
 #endif
-    sum = field_cost_plain (
-        c, current->stride, r, reference->stride, win.w, win.h, &mean);
-  return sum * 256 / (size * size) + motion_field_mean_cost (mean);
+    sum = field_cost_plain (c + current->stride * part.y + part.x,
+        current->stride, r + reference->stride * part.y + part.x,
+        reference->stride, part.w, part.h, &mean);
+  return (sum * 256 / (size * size) + motion_field_mean_cost (mean)) * n
+         / (part.w * part.h);
 }
 
 static inline gint32
@@ -751,23 +781,13 @@ field_weigh_rows (MotionCpuField *f, gint32 first, gint32 n)
 
 /* --- blocks that search on their own ----------------------------------------------- */
 
-/* See data_cost_inside() of the reference implementation. */
 static gint32
 field_cost_inside (const MotionCpuField *f, Window win, Vector v)
 {
-  gint32 left = MAX (win.x, -(v.x >> 2)), top = MAX (win.y, -(v.y >> 2));
-  gint32 right =
-      MIN (win.x + win.w, (gint32) f->config->width - ((v.x + 3) >> 2));
-  gint32 bottom =
-      MIN (win.y + win.h, (gint32) f->config->height - ((v.y + 3) >> 2));
-  gint32 n = win.w * win.h;
-  gint32 inside =
-      right > left && bottom > top ? (right - left) * (bottom - top) : 0;
-  Window part = { left, top, right - left, bottom - top };
+  Window part = motion_field_inside (f->config, 0, win, v);
 
-  if (2 * inside < n || inside == n)
-    return field_cost_0 (f, win, v);
-  return (gint32) ((gint64) field_cost_0 (f, part, v) * n / inside);
+  return (gint32) ((gint64) field_cost_0 (f, part, v) * (win.w * win.h)
+                   / (part.w * part.h));
 }
 
 static inline void
