@@ -235,6 +235,22 @@ motion_field_weight (guint level, gint32 noise, gint32 excess)
                                             : MOTION_FIELD_WEIGHT_MAX;
 }
 
+/* Least mean gain in data cost for which blocks take the frame's median vector */
+#define MOTION_FIELD_SETTLE 16
+/* Distance from which vectors count as different then, quarter pixels, and least number
+ * of blocks that are alike */
+#define MOTION_FIELD_SETTLE_DISTANCE 8
+#define MOTION_FIELD_SETTLE_BLOCKS 4
+
+/* Whether a block takes the median vector.
+ * @own: gain of the block; @sum: of it and its neighbours with like vectors, @n blocks */
+MOTION_FN gboolean
+motion_field_settles (gint32 own, gint32 sum, gint32 n)
+{
+  return own > -MOTION_FIELD_SETTLE && n >= MOTION_FIELD_SETTLE_BLOCKS
+         && sum > MOTION_FIELD_SETTLE * n;
+}
+
 /* Data cost from which a block of @samples searches on its own.
  * @full: samples of a whole block */
 MOTION_FN gint32

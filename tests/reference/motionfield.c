@@ -595,6 +595,55 @@ weigh_blocks (Level *l)
   expect_vectors (l->grid, l->from, l->weights, l->expected);
 }
 
+/* --- the frame's median vector ---------------------------------------------------- */
+
+/* Blocks with like vectors take the median, if it has less data cost for them. */
+static void
+settle_blocks (Level *l)
+{
+  const Field *f = l->field;
+  Grid *grid = l->grid;
+  gint32 *gains = g_new0 (gint32, grid->n);
+
+  memcpy (l->from, grid->vectors, (gsize) grid->n * sizeof *l->from);
+  l->dominant = find_dominant (l->from, (gsize) grid->n);
+  for (gint32 i = 0; i < grid->n; i++) {
+    gint32 column = i % grid->columns, row = i / grid->columns;
+    Window win = get_window (f, 0, column, row);
+    MotionRect rect = get_rect (l, column, row);
+
+    if (is_in_rect (&rect, l->dominant)
+        && motion_field_distance (l->from[i], l->dominant, G_MAXINT32)
+               > MOTION_FIELD_SETTLE_DISTANCE)
+      gains[i] = data_cost (f, 0, win, l->from[i])
+                 - data_cost (f, 0, win, l->dominant);
+  }
+  for (gint32 i = 0; i < grid->n; i++) {
+    gint32 column = i % grid->columns, row = i / grid->columns;
+    gint32 sum = gains[i], n = 1;
+    MotionRect rect = get_rect (l, column, row);
+
+    if (motion_field_distance (l->from[i], l->dominant, G_MAXINT32)
+        <= MOTION_FIELD_SETTLE_DISTANCE)
+      continue;
+    for (guint k = 0; k < 8; k++) {
+      gint32 x = column + neighbours[k][0], y = row + neighbours[k][1];
+      gint32 j = y * grid->columns + x;
+
+      if (x < 0 || y < 0 || x >= grid->columns || y >= grid->rows
+          || motion_field_distance (l->from[i], l->from[j], G_MAXINT32)
+                 > MOTION_FIELD_SETTLE_DISTANCE)
+        continue;
+      sum += gains[j];
+      n++;
+    }
+    if (is_in_rect (&rect, l->dominant)
+        && motion_field_settles (gains[i], sum, n))
+      grid->vectors[i] = l->dominant;
+  }
+  g_free (gains);
+}
+
 /* --- blocks that search on their own -------------------------------------------- */
 
 /* The vector of least data cost: of a raster over the range, then of the eight
@@ -780,8 +829,11 @@ search_level (Field *f, guint level)
           motion_clamp (v.y, r.top, r.bottom) };
   }
   l.dominant = find_dominant (grid->vectors, (gsize) grid->n);
-  while (pass < n)
+  while (pass < n) {
     make_pass (&l, PASS_ALL, pass++, motion_field_unit (level));
+    if (level == 0 && pass == 1)
+      settle_blocks (&l);
+  }
   if (level == 0) {
     make_pass (&l, PASS_ALONE, pass++, 0);
     for (guint i = 0; i < MOTION_FIELD_SUBPEL_PASSES && subpel; i++)

@@ -779,6 +779,72 @@ field_weigh_rows (MotionCpuField *f, gint32 first, gint32 n)
   }
 }
 
+/* --- the frame's median vector ---------------------------------------------------- */
+
+static gboolean
+field_may_settle (const MotionCpuField *f, gint32 column, gint32 row)
+{
+  MotionRect r = field_rect (f, 0, column, row);
+
+  return f->dominant.x >= r.left && f->dominant.x <= r.right
+         && f->dominant.y >= r.top && f->dominant.y <= r.bottom;
+}
+
+static gboolean
+field_is_near (Vector a, Vector b)
+{
+  return ABS (a.x - b.x) + ABS (a.y - b.y) <= MOTION_FIELD_SETTLE_DISTANCE;
+}
+
+/* How much less the median vector costs each block. */
+static void
+field_gain_rows (MotionCpuField *f, gint32 first, gint32 n)
+{
+  const MotionCpuGrid *grid = &f->grids[0];
+
+  for (gint32 row = first; row < first + n; row++) {
+    for (gint32 column = 0; column < grid->columns; column++) {
+      gint32 i = row * grid->columns + column;
+      Window win = field_window (f, column, row);
+
+      f->gains[i] = 0;
+      if (!field_is_near (grid->from[i], f->dominant)
+          && field_may_settle (f, column, row))
+        f->gains[i] = field_known_cost (f, 0, i, win, grid->from[i])
+                      - field_known_cost (f, 0, i, win, f->dominant);
+    }
+  }
+}
+
+static void
+field_settle_rows (MotionCpuField *f, gint32 first, gint32 n)
+{
+  MotionCpuGrid *grid = &f->grids[0];
+
+  for (gint32 row = first; row < first + n; row++) {
+    for (gint32 column = 0; column < grid->columns; column++) {
+      gint32 i = row * grid->columns + column, sum = f->gains[i], alike = 1;
+
+      grid->vectors[i] = grid->from[i];
+      if (field_is_near (grid->from[i], f->dominant))
+        continue;
+      for (gint k = 0; k < 8; k++) {
+        gint32 x = column + neighbours[k][0], y = row + neighbours[k][1];
+        gint32 j = y * grid->columns + x;
+
+        if (x < 0 || y < 0 || x >= grid->columns || y >= grid->rows
+            || !field_is_near (grid->from[i], grid->from[j]))
+          continue;
+        sum += f->gains[j];
+        alike++;
+      }
+      if (motion_field_settles (f->gains[i], sum, alike)
+          && field_may_settle (f, column, row))
+        grid->vectors[i] = f->dominant;
+    }
+  }
+}
+
 /* --- blocks that search on their own ----------------------------------------------- */
 
 static gint32
@@ -1001,6 +1067,8 @@ const MotionCpuFieldKernels FIELD_EXPAND_TABLE (MOTION_CPU_LEVEL) = {
   .coarsest = field_coarsest_rows,
   .weigh = field_weigh_rows,
   .all = field_all_rows,
+  .gains = field_gain_rows,
+  .settle = field_settle_rows,
   .alone = field_alone_rows,
   .ambiguity = field_ambiguity_rows,
   .evidence = field_evidence_rows,

@@ -78,6 +78,7 @@ typedef struct {
   MotionCpuGrid grids[MOTION_FIELD_LEVELS];
   guint16 *costs;
   gint32 *ambiguities; /* of the blocks of MOTION_FIELD_AMBIGUITY_LEVEL */
+  gint32 *gains; /* of the blocks of level 0, see motion_field_settles() */
   MotionFieldEvidence *evidence;
   MotionCpuKnown *known; /* of the blocks of the level */
   guint level, pass;
@@ -104,6 +105,8 @@ typedef struct {
   void (*coarsest) (MotionCpuField *field, gint32 first, gint32 n);
   void (*weigh) (MotionCpuField *field, gint32 first, gint32 n);
   void (*all) (MotionCpuField *field, gint32 first, gint32 n);
+  void (*gains) (MotionCpuField *field, gint32 first, gint32 n);
+  void (*settle) (MotionCpuField *field, gint32 first, gint32 n);
   void (*alone) (MotionCpuField *field, gint32 first, gint32 n);
   void (*ambiguity) (MotionCpuField *field, gint32 first, gint32 n);
   void (*evidence) (MotionCpuField *field, gint32 first, gint32 n);

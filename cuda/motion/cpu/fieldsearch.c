@@ -225,6 +225,7 @@ motion_cpu_field_free (MotionCpuField *field)
     g_free (grid->changed_before);
   }
   g_free (field->ambiguities);
+  g_free (field->gains);
   g_free (field->evidence);
   g_free (field->known);
   free (field->costs);
@@ -258,6 +259,7 @@ motion_cpu_field_new (const MotionConfig *config, GError **error)
   }
   field->ambiguities =
       g_new (gint32, (gsize) field->grids[MOTION_FIELD_AMBIGUITY_LEVEL].n);
+  field->gains = g_new (gint32, (gsize) field->grids[0].n);
   field->evidence = g_new (MotionFieldEvidence, (gsize) field->grids[0].n);
   field->known = g_new (
       MotionCpuKnown, (gsize) MAX (field->grids[0].n, field->grids[1].n));
@@ -616,6 +618,15 @@ find_median (const gint32 *components, gint32 n)
   }
 }
 
+static void
+find_dominant (MotionCpuField *f)
+{
+  const MotionCpuGrid *grid = &f->grids[f->level];
+
+  f->dominant.x = find_median (&grid->vectors[0].x, grid->n);
+  f->dominant.y = find_median (&grid->vectors[0].y, grid->n);
+}
+
 /* Vectors of the level above. */
 static void
 inherit (MotionCpuField *f)
@@ -646,8 +657,7 @@ inherit (MotionCpuField *f)
     v.y = motion_clamp (v.y * unit, scale * r.top, scale * r.bottom);
     grid->inherited[i] = grid->vectors[i] = v;
   }
-  f->dominant.x = find_median (&grid->vectors[0].x, grid->n);
-  f->dominant.y = find_median (&grid->vectors[0].y, grid->n);
+  find_dominant (f);
 }
 
 static void
@@ -658,6 +668,20 @@ forget_costs (MotionCpuField *f)
       f->known[i].keys[k] = MOTION_CPU_NO_KEY;
     f->known[i].next = 0;
   }
+}
+
+/* Blocks with like vectors take the median, if it has less data cost for them. */
+static void
+settle_blocks (MotionCpuField *f, CvisPool *pool)
+{
+  MotionCpuGrid *grid = &f->grids[0];
+  MotionFieldVector *last = grid->from;
+
+  find_dominant (f);
+  grid->from = grid->vectors;
+  grid->vectors = last;
+  run_rows (f, pool, motion_cpu_field_kernels ()->gains);
+  run_rows (f, pool, motion_cpu_field_kernels ()->settle);
 }
 
 static void
@@ -672,8 +696,11 @@ search_level (MotionCpuField *f, CvisPool *pool, guint level)
   f->weighted = FALSE;
   inherit (f);
   forget_costs (f);
-  for (guint i = 0; i < n; i++)
+  for (guint i = 0; i < n; i++) {
     make_pass (f, pool, kernels->all, motion_field_unit (level));
+    if (level == 0 && i == 0)
+      settle_blocks (f, pool);
+  }
   if (level == MOTION_FIELD_AMBIGUITY_LEVEL)
     run_rows (f, pool, kernels->ambiguity);
   if (level > 0)
