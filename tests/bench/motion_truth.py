@@ -3,9 +3,10 @@
 
 Scores motion fields on pairs of frames with known motion (motion_scenes.py): mean
 end-point error in pixels, share of blocks more than 3 pixels off, PSNR of the
-motion-compensated prediction, time of a field; a table in Markdown for each
-picture. MOTION-DUMP is tests/oracle/motion-dump of a build; the settings are
-added to its own. --peers adds OpenCV's DIS (medium) and ffmpeg's epzs.
+motion-compensated prediction of all pixels and of those that the reference shows;
+a table in Markdown for each picture. MOTION-DUMP is tests/oracle/motion-dump of a
+build; the settings are added to its own. --peers adds OpenCV's DIS (medium) and
+ffmpeg's epzs.
 
 The error of a block is the distance of its vector from the median of its pixels'
 vectors, or, if this is less, the median of the distances from each pixel's, so
@@ -85,15 +86,18 @@ def predict(reference, vectors, size=SIZE):
 
 
 def score(scene, vectors):
-    """@vectors: pixels. Returns: error, share off, PSNR."""
+    """@vectors: pixels. Returns: error, share off, PSNR of all and of visible pixels."""
     error, counts = block_errors(scene, vectors)
     error = error[counts]
     quarter = np.rint(vectors * 4).astype(np.int64)
     quarter = np.clip(quarter, -4 * RANGE * 2, 4 * RANGE * 2)
     frames = scene.clean if scene.noisy else (scene.reference, scene.current)
-    difference = frames[1].astype(float) - predict(frames[0], quarter)
-    mse = np.mean(difference ** 2)
-    return error.mean(), (error > 3).mean(), 10 * np.log10(255 ** 2 / mse)
+    square = (frames[1].astype(float) - predict(frames[0], quarter)) ** 2
+    all_mse, visible_mse = square.mean(), square[scene.visible].mean()
+    with np.errstate(divide="ignore"):
+        return (error.mean(), (error > 3).mean(),
+                10 * np.log10(255 ** 2 / all_mse),
+                10 * np.log10(255 ** 2 / visible_mse))
 
 
 # --- fields ------------------------------------------------------------------
@@ -196,14 +200,15 @@ def main():
         fields["epzs"] = run_epzs
     for name in options.picture or ["leuvenA.jpg"]:
         print(f"\n{name}, blocks of {SIZE}: end-point error (px) / blocks more "
-              "than 3 px off / MC-PSNR (dB)\n")
+              "than 3 px off / MC-PSNR (dB) / that of the visible pixels\n")
         print("| scene | " + " | ".join(fields) + " |")
         print("|---" * (1 + len(fields)) + "|")
         for scene in motion_scenes.scenes(name):
             cells = []
             for run in fields.values():
-                error, off, psnr = score(scene, run(scene))
-                cells.append(f"{error:.2f} / {100 * off:.1f} % / {psnr:.2f}")
+                error, off, psnr, visible = score(scene, run(scene))
+                cells.append(f"{error:.2f} / {100 * off:.1f} % / {psnr:.2f} / "
+                             f"{visible:.2f}")
             print(f"| {scene.name} | " + " | ".join(cells) + " |", flush=True)
     return 0
 

@@ -41,6 +41,7 @@ static const Scene scenes[] = {
   { "wall-2", 0, 0, 0, 2, 1, 0, 0, 0, 0.01 },
   { "fade", 4.25, 2, 60, 0, 0.9, 0, 0, 0, 0.03 },
   { "bars", 5.25, -2, 60, 0, 1, 40, 0, 0, 0.01 },
+  { "bars-44", 5.25, -2, 60, 0, 1, 44, 0, 0, 0.01 },
   { "object", 2.5, 1, 60, 0, 1, 0, -9.5, 4.25, 0.01 },
 };
 
@@ -165,7 +166,7 @@ get_truth (const Scene *scene, gint column, gint row, gdouble *x, gdouble *y)
   gdouble middle_x = left + SIZE / 2, middle_y = top + SIZE / 2;
   gdouble ox = middle_x + scene->object_x, oy = middle_y + scene->object_y;
   gboolean inside = is_object (scene, ox, oy, -SIZE);
-  gboolean still = top + SIZE <= bar || top >= HEIGHT - bar;
+  gboolean still = middle_y < bar || middle_y > HEIGHT - bar;
 
   *x = still ? 0 : inside ? scene->object_x : scene->x;
   *y = still ? 0 : inside ? scene->object_y : scene->y;
