@@ -43,16 +43,19 @@ typedef struct {
   guint64 submitted;
 } Lane;
 
-/* A frame or batch. A device that only loads it has a job of its own. */
+typedef union {
+  LwtJob surface;
+  MotionJob frame;
+  PbfBatch batch;
+} Job;
+
+/* A frame or batch. Each device has a job of its own for it, and one more if it loads it
+ * for others. */
 typedef struct {
   guint number;
   gboolean hashed;
   guint32 hash; /* of the results */
-  union {
-    LwtJob surface;
-    MotionJob frame;
-    PbfBatch batch;
-  } jobs[MAX_DEVICES];
+  Job jobs[MAX_DEVICES], loads[MAX_DEVICES];
   gpointer results; /* pinned */
 } Item;
 
@@ -65,7 +68,7 @@ struct _Work {
   gpointer (*open) (CvisContext *context, GError **error);
   void (*fill) (guint8 *input, guint number);
   void (*set_fleet) (CvisFleetConfig *fleet);
-  void (*prepare) (Lane *lane, Item *item); /* its job on this device */
+  void (*prepare) (Lane *lane, Item *item, Job *job);
   void (*hash) (Lane *lane, Item *item);
 };
 
@@ -142,9 +145,9 @@ fill_luma (guint8 *input, guint number)
 }
 
 static void
-prepare_surface (Lane *lane, Item *item)
+prepare_surface (Lane *lane, Item *item, Job *to)
 {
-  LwtJob *job = &item->jobs[lane->index].surface;
+  LwtJob *job = &to->surface;
   const gpointer *outputs = lane->outputs[lane->submitted++ % (DEPTH + 1)];
 
   *job = (LwtJob){ .data = lane->inputs[item->number % N_INPUTS],
@@ -195,9 +198,9 @@ open_motion (CvisContext *context, GError **error)
 }
 
 static void
-prepare_frame (Lane *lane, Item *item)
+prepare_frame (Lane *lane, Item *item, Job *to)
 {
-  MotionJob *job = &item->jobs[lane->index].frame;
+  MotionJob *job = &to->frame;
   const gsize n = (gsize) motion_config_get_columns (&motion_config)
                   * motion_config_get_rows (&motion_config);
 
@@ -247,9 +250,9 @@ fill_frames (guint8 *input, guint number)
 }
 
 static void
-prepare_batch (Lane *lane, Item *item)
+prepare_batch (Lane *lane, Item *item, Job *to)
 {
-  PbfBatch *batch = &item->jobs[lane->index].batch;
+  PbfBatch *batch = &to->batch;
   const gsize size = (gsize) pbf_config.width * pbf_config.height;
   guint8 *input = lane->inputs[item->number % N_INPUTS];
 
@@ -297,22 +300,23 @@ set_meltpool_fleet (CvisFleetConfig *fleet)
 static const CvisFleetOps *inner;
 
 static gboolean
-submit_item (gpointer engine, gpointer job, GError **error)
+submit_item (gpointer engine, gpointer item, GError **error)
 {
   Lane *lane = engine;
+  Job *job = &((Item *) item)->jobs[lane->index];
 
-  lane->work->prepare (lane, job);
-  return inner->submit (
-      lane->engine, &((Item *) job)->jobs[lane->index], error);
+  lane->work->prepare (lane, item, job);
+  return inner->submit (lane->engine, job, error);
 }
 
 static gboolean
-load_item (gpointer engine, gpointer job, GError **error)
+load_item (gpointer engine, gpointer item, GError **error)
 {
   Lane *lane = engine;
+  Job *job = &((Item *) item)->loads[lane->index];
 
-  lane->work->prepare (lane, job);
-  return inner->load (lane->engine, &((Item *) job)->jobs[lane->index], error);
+  lane->work->prepare (lane, item, job);
+  return inner->load (lane->engine, job, error);
 }
 
 static void
