@@ -65,10 +65,18 @@ typedef struct {
   gboolean (*wait) (LwtBackend *backend, guint slot, GError **error);
   /* (nullable): see lwt_engine_describe() */
   const gchar *(*describe) (LwtBackend *backend);
+  /* See lwt_backend_get_memory(). */
+  gboolean (*get_memory) (const LwtPlan *plan, CvisContext *context,
+      gsize *needed, gsize *limit, GError **error);
 } LwtBackendOps;
 
 extern const LwtBackendOps lwt_backend_cpu;
 extern const LwtBackendOps lwt_backend_cuda; /* only where CUDA is built */
+
+/* Bytes of device memory that surfaces of @plan need in one piece, and bytes that may be
+ * used. On the CPU, which may pose as a device, an estimate and device_memory. */
+gboolean lwt_backend_get_memory (const LwtPlan *plan, CvisContext *context,
+    gsize *needed, gsize *limit, GError **error);
 
 /* lwt_engine_new() on a given backend, for tests. */
 LwtEngine *lwt_engine_new_on (const LwtBackendOps *ops, const LwtConfig *config,

@@ -6,8 +6,10 @@
 #include "cuda/core/jobs.h"
 #include "cuda/lifting/backend.h"
 #include "cuda/lifting/fleet.h"
+#include "cuda/lifting/splitter.h"
 
-/* With a fleet only that and the plan are set. */
+/* With several devices only the plan, cuda, and either the fleet, for whole surfaces, or
+ * the splitter are set. */
 struct _LwtEngine {
   LwtPlan plan;
   const LwtBackendOps *ops;
@@ -15,6 +17,7 @@ struct _LwtEngine {
   gboolean cuda;
   CvisJobs *jobs;
   CvisFleet *fleet;
+  LwtSplitter *splitter;
 };
 
 LwtEngine *
@@ -53,10 +56,14 @@ lwt_engine_new_over (const LwtConfig *config, const CvisDevices *devices,
     .depth = config->depth_in_flight,
     .user_data = engine };
 
-  if (lwt_plan_init (&engine->plan, config, error))
+  engine->cuda = devices->devices[0].context != NULL;
+  if (lwt_plan_init (&engine->plan, config, error)
+      && lwt_splitter_new (
+          &engine->splitter, &engine->plan, devices, owner, error)
+      && engine->splitter == NULL)
     engine->fleet =
         cvis_devices_make_fleet (devices, owner, &fleet, make_lifting, error);
-  if (engine->fleet == NULL)
+  if (engine->fleet == NULL && engine->splitter == NULL)
     g_clear_pointer (&engine, g_free);
   return engine;
 }
@@ -71,7 +78,15 @@ lwt_engine_get_depth (LwtEngine *engine)
 CvisFleet *
 lwt_engine_get_fleet (LwtEngine *engine)
 {
-  return engine->fleet;
+  return engine->splitter != NULL ? lwt_splitter_get_fleet (engine->splitter)
+                                  : engine->fleet;
+}
+
+guint
+lwt_engine_count_blocks (LwtEngine *engine)
+{
+  return engine->splitter != NULL ? lwt_splitter_count_blocks (engine->splitter)
+                                  : 1;
 }
 
 /* --- freeing ----------------------------------------------------------------- */
@@ -83,8 +98,9 @@ lwt_engine_free (LwtEngine *engine)
 
   if (engine == NULL)
     return;
-  if (engine->fleet != NULL) {
+  if (engine->fleet != NULL || engine->splitter != NULL) {
     cvis_fleet_free (engine->fleet);
+    g_clear_pointer (&engine->splitter, lwt_splitter_free);
     g_free (engine);
     return;
   }
@@ -124,6 +140,9 @@ check_device_job (const LwtEngine *engine, const LwtJob *job, GError **error)
   const LwtConfig *config = &engine->plan.config;
   const LwtPlane *part = &job->parts[CVIS_SURFACE_PART_MEASURED];
 
+  if (job->n_runs > 0 && !engine->cuda)
+    return cvis_refuse (error,
+        "the surface is a row block, which only the CUDA backend collects");
   if (job->n_copies > LWT_MAX_COPIES || (job->n_copies > 0 && !engine->cuda))
     return cvis_refuse (error,
         "%u copies are requested, but only the CUDA backend copies",
@@ -144,7 +163,8 @@ lwt_engine_check (LwtEngine *engine, const LwtJob *job, GError **error)
   const LwtConfig *config = &plan->config;
   const gboolean inverse = config->operation == LWT_OPERATION_INVERSE;
 
-  if (!check_plane (inverse ? "bands" : "surface", job->data, job->stride,
+  if (job->n_runs == 0
+      && !check_plane (inverse ? "bands" : "surface", job->data, job->stride,
           inverse ? plan->width : config->width,
           lwt_sample_get_size (config->sample), error))
     return FALSE;
@@ -163,7 +183,12 @@ lwt_engine_check (LwtEngine *engine, const LwtJob *job, GError **error)
     if ((config->parts & (1u << i)) == 0)
       return cvis_refuse (
           error, "the engine was not configured to compute the %s", names[i]);
-    if (!check_plane (names[i], part->data, part->stride,
+    if (part->n_runs > 0 && !engine->cuda)
+      return cvis_refuse (error,
+          "the %s is of a row block, which only the CUDA backend distributes",
+          names[i]);
+    if (part->n_runs == 0
+        && !check_plane (names[i], part->data, part->stride,
             i == CVIS_SURFACE_PART_BANDS ? plan->width : config->width,
             lwt_config_get_part_size (config, (CvisSurfacePart) i), error))
       return FALSE;
@@ -197,9 +222,12 @@ lwt_engine_submit (LwtEngine *engine, LwtJob *job, GError **error)
   if (engine->fleet != NULL)
     return cvis_fleet_submit (engine->fleet, job, error);
   if (!lwt_engine_check (engine, job, error)
-      || !cvis_jobs_find_slot (engine->jobs, "surfaces", &slot, error))
+      || (engine->splitter == NULL
+          && !cvis_jobs_find_slot (engine->jobs, "surfaces", &slot, error)))
     return FALSE;
   clear_results (job);
+  if (engine->splitter != NULL)
+    return lwt_splitter_submit (engine->splitter, job, error);
   if (!engine->ops->submit (engine->backend, slot, job, error))
     return FALSE;
   cvis_jobs_push (engine->jobs, job);
@@ -219,6 +247,8 @@ lwt_engine_wait (LwtEngine *engine, LwtJob **job, GError **error)
     *job = done;
     return ok;
   }
+  if (engine->splitter != NULL)
+    return lwt_splitter_wait (engine->splitter, job, error);
   *job = cvis_jobs_peek (engine->jobs, &slot);
   if (*job == NULL)
     return TRUE;
@@ -230,7 +260,7 @@ lwt_engine_wait (LwtEngine *engine, LwtJob **job, GError **error)
 const gchar *
 lwt_engine_describe (LwtEngine *engine)
 {
-  if (engine->fleet != NULL || engine->ops->describe == NULL)
+  if (engine->ops == NULL || engine->ops->describe == NULL)
     return NULL; /* other threads submit to the engines of a fleet */
   return engine->ops->describe (engine->backend);
 }

@@ -62,6 +62,10 @@ typedef enum {
   LWT_SHRINK_GARROTE, /* w - t^2 / w if |w| > t, else 0 */
 } LwtShrink;
 
+/* Smallest surface that is cut over several devices because of its size: 8192 x 8192.
+ * An estimate: it was not measured on several devices. */
+#define LWT_SPLIT_SAMPLES (G_GUINT64_CONSTANT (1) << 26)
+
 /* Set of components: bits 1 << CvisSurfacePart */
 typedef guint32 LwtParts;
 
@@ -91,6 +95,8 @@ typedef guint32 LwtParts;
  * @depth_in_flight: jobs that may be submitted and not waited for, 1..8
  * @device_memory: bytes of device memory that may be used, 0: all free
  *   memory; larger surfaces are computed in row blocks, with the same bits
+ * @split_samples: over several devices: surfaces of at least so many samples are cut into
+ *   row blocks that the devices share; 0: LWT_SPLIT_SAMPLES
  */
 typedef struct {
   guint width, height;
@@ -115,6 +121,7 @@ typedef struct {
   guint threads;
   guint depth_in_flight;
   guint64 device_memory;
+  guint64 split_samples;
 } LwtConfig;
 
 void lwt_config_init (LwtConfig *config);
@@ -140,6 +147,18 @@ guint lwt_levels_for_cutoff (gdouble lambda, gdouble spacing);
 gdouble lwt_cutoff_of_levels (guint levels, gdouble spacing);
 
 /**
+ * LwtRect: a rectangle that the engine's picture and a larger one have in common
+ * @own, @own_column: its first row and column in the engine's picture
+ * @whole, @column: in the larger picture
+ * @n, @width: its rows and columns
+ */
+typedef struct {
+  guint own, whole, n;
+  guint column, width;
+  guint own_column;
+} LwtRect;
+
+/**
  * LwtPlane: memory for a component, of the config's @type or store_bits;
  * %NULL data: not wanted this time
  * @stride: bytes from row to row, a multiple of the sample's size
@@ -147,6 +166,8 @@ gdouble lwt_cutoff_of_levels (guint levels, gdouble spacing);
  * @on_device: a device pointer (CUDA only)
  * @step: for integers stored on the device: samples from column to column; 0
  *   means 1
+ * @n_runs, @runs: for row blocks (CUDA only): the plane is a larger picture's and only
+ *   these rectangles are written; no runs: the whole component
  */
 typedef struct {
   gpointer data;
@@ -154,6 +175,8 @@ typedef struct {
   gboolean pinned;
   gboolean on_device;
   guint step;
+  guint n_runs;
+  const LwtRect *runs;
 } LwtPlane;
 
 /* Rows to copy unchanged within the device's memory. */
@@ -177,6 +200,8 @@ typedef struct {
  *   legacy default stream. Components on the device are complete when
  *   lwt_engine_wait() has returned
  * @step: for integers @on_device: samples from column to column; 0 means 1
+ * @n_runs, @runs: for row blocks (CUDA only): the samples are a larger picture's, and
+ *   these rectangles of it are the input; no runs: all of it
  * @n_copies, @copies: additional copies (CUDA only), ordered after @stream;
  *   complete when lwt_engine_wait() has returned
  * @parts: by CvisSurfacePart
@@ -201,6 +226,8 @@ typedef struct {
   gboolean on_device;
   gpointer stream;
   guint step;
+  guint n_runs;
+  const LwtRect *runs;
   guint n_copies;
   LwtCopy copies[LWT_MAX_COPIES];
   LwtPlane parts[CVIS_SURFACE_N_PARTS];
@@ -221,7 +248,14 @@ LwtEngine *lwt_engine_new (
     const LwtConfig *config, CvisContext *context, GError **error);
 /* The same over several devices: surfaces go to devices that have room, and come back in
  * order, with the bits of one device. A device that fails is lost; the others compute its
- * surfaces. @config: depth_in_flight is that of each device */
+ * surfaces. @config: depth_in_flight is that of each device.
+ *
+ * A surface of at least split_samples, or that does not fit into device_memory, is cut
+ * into row blocks that the devices share, if row blocks can give the same bits
+ * (docs/design/scaling.md); depth_in_flight is then also that of surfaces. In this case
+ * samples on a device are complete when submitted (stream is not used) and may be on
+ * any device; missing points, F-operations, padding, conversions and parameters are
+ * computed on the host and need samples and components in host memory. */
 LwtEngine *lwt_engine_new_over (const LwtConfig *config,
     const CvisDevices *devices, const CvisFleetOwner *owner, GError **error);
 /* Waits for surfaces in flight and frees the engine. */
@@ -230,6 +264,8 @@ void lwt_engine_free (LwtEngine *engine);
 guint lwt_engine_get_depth (LwtEngine *engine);
 /* Returns: (nullable): the fleet of an engine over several devices */
 CvisFleet *lwt_engine_get_fleet (LwtEngine *engine);
+/* Row blocks into which each surface is cut over several devices; 1: it is not cut. */
+guint lwt_engine_count_blocks (LwtEngine *engine);
 
 /* Reports the error of @job that lwt_engine_submit() would; for any thread. */
 gboolean lwt_engine_check (

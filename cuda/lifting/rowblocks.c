@@ -71,15 +71,52 @@ void
 lwt_row_blocks_cut (LwtRowBlocks *blocks, guint rows)
 {
   blocks->rows = rows;
+  blocks->height = 0;
   blocks->n = (blocks->plan->height - 1) / rows + 1;
+}
+
+static guint
+round_up (guint64 value, guint grid)
+{
+  return (guint) ((value + grid - 1) / grid * grid);
+}
+
+/* The last picture ends with the whole one and begins at a multiple of the grid, so that
+ * the height of all has the remainder of the whole's. */
+gboolean
+lwt_row_blocks_cut_even (LwtRowBlocks *blocks, guint n)
+{
+  const guint whole = blocks->plan->height, grid = blocks->grid;
+  const guint rest = whole % grid, halos = 2 * blocks->halo + rest;
+  guint64 height;
+
+  if (n == 0 || n > whole)
+    return FALSE;
+  if (is_periodic (blocks)) {
+    lwt_row_blocks_cut (blocks, round_up ((whole + n - 1) / n, grid));
+    blocks->height = blocks->rows + halos;
+    return blocks->height < whole;
+  }
+  height = (whole + (guint64) (n - 1) * halos + n - 1) / n;
+  height = round_up (MAX (height, halos + grid) - rest, grid) + rest;
+  if (height >= whole)
+    return FALSE;
+  blocks->height = (guint) height;
+  blocks->rows = blocks->height - halos;
+  /* without the first and the last one */
+  blocks->n = 2
+              + (MAX (whole + halos, 2 * blocks->height) - 2 * blocks->height
+                    + blocks->rows - 1)
+                    / blocks->rows;
+  return TRUE;
 }
 
 guint
 lwt_row_blocks_get_height (const LwtRowBlocks *blocks)
 {
-  guint height = 0;
+  guint height = blocks->height;
 
-  for (guint i = 0; i < blocks->n; i++) {
+  for (guint i = 0; i < blocks->n && blocks->height == 0; i++) {
     LwtRowBlock block;
 
     lwt_row_blocks_get (blocks, i, &block);
@@ -88,11 +125,33 @@ lwt_row_blocks_get_height (const LwtRowBlocks *blocks)
   return height;
 }
 
+/* A block of lwt_row_blocks_cut_even() if the boundary is not periodic */
+static void
+get_even (const LwtRowBlocks *blocks, guint i, LwtRowBlock *block)
+{
+  const guint whole = blocks->plan->height;
+  const gboolean last = i + 1 == blocks->n;
+
+  block->first =
+      i == 0 ? 0 : blocks->rows + blocks->halo + (i - 1) * blocks->rows;
+  block->n =
+      (last ? whole : blocks->halo + (i + 1) * blocks->rows) - block->first;
+  block->top = i == 0 ? 0 : (gint) (block->first - blocks->halo);
+  if (last)
+    block->top = (gint) (whole - blocks->height);
+  block->height = blocks->height;
+}
+
 void
 lwt_row_blocks_get (const LwtRowBlocks *blocks, guint i, LwtRowBlock *block)
 {
   const gint height = (gint) blocks->plan->height, halo = (gint) blocks->halo;
   gint bottom;
+
+  if (blocks->height > 0 && !is_periodic (blocks)) {
+    get_even (blocks, i, block);
+    return;
+  }
 
   block->first = i * blocks->rows;
   block->n = MIN (blocks->rows, blocks->plan->height - block->first);
@@ -103,6 +162,8 @@ lwt_row_blocks_get (const LwtRowBlocks *blocks, guint i, LwtRowBlock *block)
     bottom = MIN (bottom, height);
   }
   block->height = (guint) (bottom - block->top);
+  if (blocks->height > 0)
+    block->height = blocks->height;
 }
 
 void
@@ -128,7 +189,7 @@ typedef struct {
 
 static guint
 add_runs (const LwtRowBlocks *blocks, const LwtRowBlock *block, gboolean all,
-    const Region *region, LwtRun *runs)
+    const Region *region, LwtRect *runs)
 {
   const gint origin = block->top / (1 << region->splits);
   const gint turn = (gint) region->n;
@@ -145,8 +206,9 @@ add_runs (const LwtRowBlocks *blocks, const LwtRowBlock *block, gboolean all,
     const gint in = ((from % turn) + turn) % turn;
     const gint some = MIN (to - from, turn - in);
 
-    runs[n++] = (LwtRun){ region->own + (guint) (from - origin),
-      region->place + (guint) in, (guint) some, region->column, region->width };
+    runs[n++] = (LwtRect){ region->own + (guint) (from - origin),
+      region->place + (guint) in, (guint) some, region->column, region->width,
+      region->column };
     from += some;
   }
   return n;
@@ -154,7 +216,7 @@ add_runs (const LwtRowBlocks *blocks, const LwtRowBlock *block, gboolean all,
 
 guint
 lwt_row_blocks_get_runs (const LwtRowBlocks *blocks, const LwtRowBlock *block,
-    gboolean mallat, gboolean all, LwtRun runs[LWT_MAX_RUNS])
+    gboolean mallat, gboolean all, LwtRect runs[LWT_MAX_RUNS])
 {
   const LwtChain *chain = &blocks->plan->bands;
   Region low = { .own_n = block->height,
@@ -185,4 +247,19 @@ lwt_row_blocks_get_runs (const LwtRowBlocks *blocks, const LwtRowBlock *block,
     low.width = level->low_width;
   }
   return n + add_runs (blocks, block, all, &low, runs + n);
+}
+
+LwtRect
+lwt_row_blocks_get_cropped (
+    const LwtRowBlocks *blocks, const LwtRowBlock *block)
+{
+  const LwtPlan *plan = blocks->plan;
+  const guint pad = plan->pad[1], end = pad + plan->config.height;
+  const guint first = MAX (block->first, pad);
+  const guint last = MIN (block->first + block->n, end);
+
+  if (first >= last)
+    return (LwtRect){ 0 };
+  return (LwtRect){ (guint) ((gint) first - block->top), first - pad,
+    last - first, 0, plan->config.width, plan->pad[0] };
 }

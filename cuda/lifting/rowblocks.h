@@ -22,11 +22,13 @@ G_BEGIN_DECLS
  * LwtRowBlocks:
  * @grid: 2^levels along y
  * @halo: additional rows on a side that is no edge
- * @rows: output rows of each block except the last
+ * @rows: output rows of each block except the last; with @height also except the first
+ * @height: rows of each block's picture; 0: as few as possible
  */
 typedef struct {
   const LwtPlan *plan;
   guint grid, halo, rows, n;
+  guint height;
 } LwtRowBlocks;
 
 /* @first, @n: output rows in the whole picture; @top, @height: input rows,
@@ -45,6 +47,10 @@ gboolean lwt_row_blocks_init (
     LwtRowBlocks *blocks, const LwtPlan *plan, GError **error);
 /* Cuts into blocks of @rows, a multiple of the grid. */
 void lwt_row_blocks_cut (LwtRowBlocks *blocks, guint rows);
+/* Cuts into @n blocks, or fewer, whose pictures all have the same height: one engine
+ * computes all of them. Blocks at an edge have one halo and therefore more output rows.
+ * Returns: FALSE if the halos leave no room for so many */
+gboolean lwt_row_blocks_cut_even (LwtRowBlocks *blocks, guint n);
 /* Rows of the largest block's picture, with its halo. */
 guint lwt_row_blocks_get_height (const LwtRowBlocks *blocks);
 void lwt_row_blocks_get (
@@ -52,13 +58,6 @@ void lwt_row_blocks_get (
 /* The chain @whole of the picture, for a block's @height. */
 void lwt_row_blocks_chain (
     const LwtChain *whole, guint height, LwtChain *chain);
-
-/* Rectangle common to a block's picture and the whole: rows from @own and
- * from @whole on, @width columns from @column on */
-typedef struct {
-  guint own, whole, n;
-  guint column, width;
-} LwtRun;
 
 /* The output of each level is in two places, the last low band in a third;
  * each may wrap around the edge. */
@@ -69,6 +68,10 @@ typedef struct {
  *   coefficients. Returns: the number of runs */
 guint lwt_row_blocks_get_runs (const LwtRowBlocks *blocks,
     const LwtRowBlock *block, gboolean mallat, gboolean all,
-    LwtRun runs[LWT_MAX_RUNS]);
+    LwtRect runs[LWT_MAX_RUNS]);
+/* Output rows and columns of a block without the padding; @whole is a row of the
+ * unpadded picture. There may be none. */
+LwtRect lwt_row_blocks_get_cropped (
+    const LwtRowBlocks *blocks, const LwtRowBlock *block);
 
 G_END_DECLS

@@ -279,17 +279,52 @@ run_all (GRand *random, const LwtConfig *config, LwtEngine *engine, Run *runs,
   return TRUE;
 }
 
+typedef enum {
+  WHOLE,
+  MAY_NOT_FIT,
+  SPLIT, /* over the device, twice */
+} Mode;
+
+static LwtEngine *
+new_engine (Harness *h, const LwtConfig *config, Mode mode, GError **error)
+{
+  static const CvisFleetOwner owner = { .balance = CVIS_BALANCE_QUEUE };
+  static CvisDevices devices;
+
+  if (mode != SPLIT)
+    return lwt_engine_new_on (
+        &lwt_backend_cuda, config, harness_context (h), error);
+  devices.n = 2;
+  for (guint i = 0; i < devices.n; i++)
+    devices.devices[i] =
+        (CvisDevice){ .name = "a device", .context = harness_context (h) };
+  return lwt_engine_new_over (config, &devices, &owner, error);
+}
+
+/* Row blocks of a surface in device memory are refused if the host has work to do. */
+static gboolean
+may_refuse (Mode mode, const Run *runs, guint n)
+{
+  gboolean on_device = FALSE;
+
+  for (guint i = 0; i < n; i++) {
+    on_device |= runs[i].job.on_device;
+    for (guint k = 0; k < CVIS_SURFACE_N_PARTS; k++)
+      on_device |= runs[i].job.parts[k].on_device;
+  }
+  return mode == SPLIT && on_device;
+}
+
 static void
-run_case (Harness *h, GRand *random, const LwtConfig *config, guint n,
-    gboolean may_not_fit)
+run_case (
+    Harness *h, GRand *random, const LwtConfig *config, guint n, Mode mode)
 {
   GError *error = NULL;
   Run runs[N_JOBS];
-  LwtEngine *engine = lwt_engine_new_on (
-      &lwt_backend_cuda, config, harness_context (h), &error);
+  LwtEngine *engine = new_engine (h, config, mode, &error);
 
   if (engine == NULL) {
-    if (!may_not_fit
+    if (mode == WHOLE
         || (error->code != CVIS_ERROR_MEMORY
             && error->code != CVIS_ERROR_INVALID))
       harness_fail (h, "%s", error->message);
@@ -298,8 +333,11 @@ run_case (Harness *h, GRand *random, const LwtConfig *config, guint n,
   }
   for (guint i = 0; i < n; i++)
     make_run (h, random, config, &runs[i]);
+  if (mode == SPLIT)
+    HARNESS_CUDA (h, cudaDeviceSynchronize ());
   if (!run_all (random, config, engine, runs, n, &error)) {
-    harness_fail (h, "%s", error->message);
+    if (error->code != CVIS_ERROR_INVALID || !may_refuse (mode, runs, n))
+      harness_fail (h, "%s", error->message);
     g_clear_error (&error);
   } else {
     for (guint i = 0; i < n; i++)
@@ -353,15 +391,14 @@ check_against_reference (Harness *h)
 
     draw_config (h, random, round, round % 9 == 0 ? 500 : 150, &config);
     name_case (h, round, &config);
-    run_case (h, random, &config, round % 9 == 0 ? 2 : N_JOBS, FALSE);
+    run_case (h, random, &config, round % 9 == 0 ? 2 : N_JOBS, WHOLE);
     lwt_wavelet_free ((LwtWavelet *) config.wavelet);
     g_rand_free (random);
   }
 }
 
-/* Surfaces larger than the device memory that the engine may use. */
 static void
-check_row_blocks (Harness *h)
+check_blocks_of (Harness *h, Mode mode)
 {
   for (guint round = 0; round < 96; round++) {
     GRand *random = g_rand_new_with_seed ((guint32) harness_random (h));
@@ -374,13 +411,28 @@ check_row_blocks (Harness *h)
     config.levels_noise[1] = MIN (config.levels_noise[1], 1);
     config.spins = MIN (config.spins, 2);
     config.device_memory = (guint64) harness_range (h, 100, 1000) << 10;
+    config.split_samples = 1;
     if (lwt_config_check (&config, NULL)) {
       name_case (h, round, &config);
-      run_case (h, random, &config, 2, TRUE);
+      run_case (h, random, &config, 2, mode);
     }
     lwt_wavelet_free ((LwtWavelet *) config.wavelet);
     g_rand_free (random);
   }
+}
+
+/* Surfaces larger than the device memory that the engine may use. */
+static void
+check_row_blocks (Harness *h)
+{
+  check_blocks_of (h, MAY_NOT_FIT);
+}
+
+/* The same, and smaller ones, shared by devices. */
+static void
+check_splitter (Harness *h)
+{
+  check_blocks_of (h, SPLIT);
 }
 
 /* A surface with more rows and columns than any thread block covers. */
@@ -399,7 +451,7 @@ check_large (Harness *h)
     config.spins = MIN (config.spins, 2);
     if (lwt_config_check (&config, NULL)) {
       name_case (h, round, &config);
-      run_case (h, random, &config, 1, FALSE);
+      run_case (h, random, &config, 1, WHOLE);
     }
     lwt_wavelet_free ((LwtWavelet *) config.wavelet);
     g_rand_free (random);
@@ -420,7 +472,7 @@ check_engines (Harness *h)
     name_case (h, round, &config);
     other = lwt_engine_new_on (
         &lwt_backend_cuda, &config, harness_context (h), NULL);
-    run_case (h, random, &config, 3, FALSE);
+    run_case (h, random, &config, 3, WHOLE);
     lwt_engine_free (other);
     lwt_wavelet_free ((LwtWavelet *) config.wavelet);
   }
@@ -433,6 +485,7 @@ main (int argc, char **argv)
   static const HarnessTest tests[] = {
     { "lifting-reference", check_against_reference, NULL },
     { "lifting-row-blocks", check_row_blocks, NULL },
+    { "lifting-splitter", check_splitter, NULL },
     { "lifting-large", check_large, NULL },
     { "lifting-engines", check_engines, NULL },
     { NULL, NULL, NULL },

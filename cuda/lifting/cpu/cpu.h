@@ -353,11 +353,23 @@ typedef gconstpointer (*LwtCpuMakeRow) (
  * that @make_row returns. */
 void lwt_cpu_surface_measure (LwtCpuSurface *surface, LwtJob *job,
     CvisSurfacePart part, LwtCpuMakeRow make_row, gconstpointer user_data);
+/* Completes the rows of a component in host memory, whose transforms another backend has
+ * computed, and measures it: sets them to @first - @second, adds P - p0 and sets missing
+ * points to NaN, as needed.
+ * @result: its memory; %NULL data: nothing is done
+ * @first, @second: (nullable): padded pictures; %NULL @first: the rows are there
+ * @job: was loaded, unless its operation is inverse; gets the parameters */
+void lwt_cpu_surface_finish (LwtCpuSurface *surface, LwtJob *job,
+    CvisSurfacePart part, const LwtPlane *result, const LwtCpuPlane *first,
+    const LwtCpuPlane *second);
 /* Finds the cells that have noise, LWT_CELL_NOISE; all others become
  * LWT_CELL_CONSTANT. @job: was loaded; @cells: lwt_finest_count_cells().
  * Returns: number of samples in cells that have noise */
 guint64 lwt_cpu_find_cells (LwtCpuSurface *surface, const LwtJob *job,
     const LwtFinestAxis axes[2], guint8 *cells);
+/* Converts @job's integers to @to, padded symmetrically. */
+void lwt_cpu_load_integers (LwtCpuThreads *threads, const LwtPlan *plan,
+    const LwtJob *job, const LwtCpuPlane *to);
 /* Runs @func on @n rows of @width samples. */
 void lwt_cpu_rows_run (LwtCpuThreads *threads, guint n, guint width,
     LwtCpuRowsFunc func, gpointer user_data);

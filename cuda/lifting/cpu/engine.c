@@ -683,38 +683,11 @@ typedef struct {
   LwtJob *job;
 } JobWork;
 
-/* Rows of integers, padded symmetrically. */
-static void
-do_integers (
-    guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)
-{
-  const JobWork *work = user_data;
-  const LwtBackend *backend = work->backend;
-  const LwtPlan *plan = backend->plan;
-  const gint width = (gint) plan->config.width, pad = (gint) plan->pad[0];
-
-  for (guint y = first; y < first + count; y++) {
-    const gsize from = (gsize) lwt_pad_index (
-        (gint) y - (gint) plan->pad[1], (gint) plan->config.height);
-    gint32 *row = lwt_cpu_plane_row (&backend->picture, y);
-
-    backend->threads.kernels->sums->read_integers (
-        (const guint8 *) work->job->data + from * work->job->stride,
-        plan->config.width, plan->config.sample, row + pad);
-    for (gint x = 1; x <= pad; x++) {
-      row[pad - x] = row[pad + lwt_pad_index (-x, width)];
-      row[pad + width - 1 + x] =
-          row[pad + lwt_pad_index (width - 1 + x, width)];
-    }
-  }
-}
-
 static void
 run_forward (LwtBackend *backend, LwtJob *job)
 {
   const LwtPlan *plan = backend->plan;
   const LwtCpuPlane bands = plane_of_part (job, CVIS_SURFACE_PART_BANDS);
-  JobWork work = { backend, job };
 
   if (is_plain_plan (plan) && bands.data) {
     const LwtCpuPlane plane = plane_of_job (job);
@@ -726,8 +699,7 @@ run_forward (LwtBackend *backend, LwtJob *job)
       return;
   }
   if (plan->config.type == LWT_TYPE_I32) {
-    lwt_cpu_rows_run (
-        &backend->threads, plan->height, plan->width, do_integers, &work);
+    lwt_cpu_load_integers (&backend->threads, plan, job, &backend->picture);
     put_bands (backend, job, &backend->picture);
     return;
   }
@@ -802,5 +774,27 @@ lifting_cpu_wait (LwtBackend *backend, guint slot, GError **error)
   return TRUE;
 }
 
-const LwtBackendOps lwt_backend_cpu = { "cpu", lifting_cpu_create,
-  lifting_cpu_destroy, cpu_submit, lifting_cpu_wait };
+/* For a CPU that poses as a device: the input and the components of jobs in flight, and four
+ * pictures to compute in. */
+static gboolean
+estimate_memory (const LwtPlan *plan, CvisContext *context, gsize *needed,
+    gsize *limit, GError **error)
+{
+  const LwtConfig *config = &plan->config;
+  const gsize samples = (gsize) plan->width * plan->height;
+  const gsize size = lwt_type_get_size (config->type);
+  gsize job = lwt_sample_get_size (config->sample);
+
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++)
+    job += config->parts & (1u << i) ? size : 0;
+  *needed = samples * (config->depth_in_flight * job + 4 * size);
+  *limit = config->device_memory > 0 ? config->device_memory : G_MAXSIZE;
+  return TRUE;
+}
+
+const LwtBackendOps lwt_backend_cpu = { .name = "cpu",
+  .create = lifting_cpu_create,
+  .destroy = lifting_cpu_destroy,
+  .submit = cpu_submit,
+  .wait = lifting_cpu_wait,
+  .get_memory = estimate_memory };

@@ -353,6 +353,48 @@ lwt_cpu_surface_load (LwtCpuSurface *surface, LwtJob *job)
         surface->threads, 2 * plan->pad[1], plan->width, do_pad_columns, &work);
 }
 
+/* --- integers ----------------------------------------------------------------------------- */
+
+typedef struct {
+  LwtCpuThreads *threads;
+  const LwtPlan *plan;
+  const LwtJob *job;
+  const LwtCpuPlane *to;
+} IntegerWork;
+
+static void
+do_integers (
+    guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)
+{
+  const IntegerWork *work = user_data;
+  const LwtPlan *plan = work->plan;
+  const gint width = (gint) plan->config.width, pad = (gint) plan->pad[0];
+
+  for (guint y = first; y < first + count; y++) {
+    const gsize from = (gsize) lwt_pad_index (
+        (gint) y - (gint) plan->pad[1], (gint) plan->config.height);
+    gint32 *row = lwt_cpu_plane_row (work->to, y);
+
+    work->threads->kernels->sums->read_integers (
+        (const guint8 *) work->job->data + from * work->job->stride,
+        plan->config.width, plan->config.sample, row + pad);
+    for (gint x = 1; x <= pad; x++) {
+      row[pad - x] = row[pad + lwt_pad_index (-x, width)];
+      row[pad + width - 1 + x] =
+          row[pad + lwt_pad_index (width - 1 + x, width)];
+    }
+  }
+}
+
+void
+lwt_cpu_load_integers (LwtCpuThreads *threads, const LwtPlan *plan,
+    const LwtJob *job, const LwtCpuPlane *to)
+{
+  IntegerWork work = { threads, plan, job, to };
+
+  lwt_cpu_rows_run (threads, plan->height, plan->width, do_integers, &work);
+}
+
 /* --- parameters -------------------------------------------------------------------------- */
 
 static void
@@ -467,4 +509,69 @@ lwt_cpu_surface_measure (LwtCpuSurface *surface, LwtJob *job,
       surface->threads, config->height, config->width, do_shapes, &work);
   sum_shapes (surface->shapes, config->height, &shape);
   lwt_parameters (&heights, &shape, &job->parameters[part]);
+}
+
+/* --- components that another backend has transformed --------------------------------------- */
+
+typedef struct {
+  const LwtCpuSurface *surface;
+  const LwtJob *job;
+  const LwtPlane *result;
+  gboolean tail; /* P - p0 is added */
+  LwtCpuPlane first, second;
+} FinishWork;
+
+static void
+finish_rows (
+    guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)
+{
+  const FinishWork *work = user_data;
+  const LwtCpuSurface *surface = work->surface;
+  const LwtConfig *config = &surface->plan->config;
+
+  for (guint y = first; y < first + count; y++) {
+    guint8 *row = (guint8 *) work->result->data + y * work->result->stride;
+
+    if (work->first.data != NULL)
+      surface->floats->subtract_row (lwt_cpu_plane_row (&work->first, y),
+          work->second.data ? lwt_cpu_plane_row (&work->second, y) : NULL,
+          config->width, row);
+    if (work->tail)
+      surface->floats->tail_row (row, config->width, work->job->polynomial,
+          lwt_centred (y, config->height));
+    if (work->job->missing > 0)
+      surface->floats->blank_row (
+          row, config->width, surface->missing + y * surface->words);
+  }
+}
+
+void
+lwt_cpu_surface_finish (LwtCpuSurface *surface, LwtJob *job,
+    CvisSurfacePart part, const LwtPlane *result, const LwtCpuPlane *first,
+    const LwtCpuPlane *second)
+{
+  const LwtPlan *plan = surface->plan;
+  const LwtConfig *config = &plan->config;
+  FinishWork work = { .surface = surface, .job = job, .result = result };
+  LwtJob copy = *job;
+
+  if (result->data == NULL || part == CVIS_SURFACE_PART_BANDS)
+    return;
+  work.tail =
+      config->f_operation != LWT_F_NONE
+      && (part == CVIS_SURFACE_PART_FORM || part == CVIS_SURFACE_PART_MEASURED);
+  if (first != NULL)
+    work.first =
+        lwt_cpu_plane_at (first, surface->size, plan->pad[0], plan->pad[1]);
+  if (second != NULL)
+    work.second =
+        lwt_cpu_plane_at (second, surface->size, plan->pad[0], plan->pad[1]);
+  if (work.tail || job->missing > 0 || first != NULL)
+    lwt_cpu_rows_run (
+        surface->threads, config->height, config->width, finish_rows, &work);
+  if (!lwt_job_measures (config, job, part))
+    return;
+  copy.parts[part] = *result;
+  lwt_cpu_surface_measure (surface, &copy, part, NULL, NULL);
+  job->parameters[part] = copy.parameters[part];
 }

@@ -31,7 +31,8 @@ struct Slot {
   LwtFindings *findings, *pinned; /* on the device and the host */
   cudaEvent_t there, computed, done;
   LwtJob *job;
-  gboolean filled; /* computed with missing points filled */
+  gboolean in_place; /* the job's samples are read where they are */
+  gboolean filled;   /* computed with missing points filled */
 };
 
 /* Larger pictures, in samples, fill the device: their spins run one after
@@ -460,23 +461,67 @@ cuda_create (const LwtPlan *plan, CvisContext *context, GError **error)
 
 /* --- input --------------------------------------------------------------- */
 
-/* Uploads the samples, unless they are on the device, and makes `work` wait
- * for them. */
+/* A job's rectangle @k in larger planes; without any, the whole of @width x @height.
+ * Returns: FALSE if there are no more */
+gboolean
+get_run (const LwtRect *runs, guint n_runs, guint k, guint width, guint height,
+    LwtRect *run)
+{
+  *run = LwtRect{ 0, 0, height, 0, width, 0 };
+  if (n_runs > 0 && k < n_runs)
+    *run = runs[k];
+  return k < MAX (n_runs, 1);
+}
+
+/* Rows of a rectangle that @plane, of the job, and the slot's @own have in common;
+ * @width: of all of @own */
+LwtRows
+get_run_rows (const LwtRect *run, const LwtPlane *plane, LwtPicture own,
+    gsize size, guint width)
+{
+  return LwtRows{ (guint8 *) plane->data + run->whole * plane->stride
+                      + run->column * size,
+    plane->stride,
+    (guint8 *) own.data + run->own * own.stride + run->own_column * size,
+    own.stride, run->width * size, run->n, plane->pinned, run->width == width };
+}
+
+/* Copies rows between the slot's memory and that of any device. */
+gboolean
+copy_rows (
+    const LwtRows *rows, gboolean to_slot, cudaStream_t stream, GError **error)
+{
+  return CVIS_CUDA (cudaMemcpy2DAsync (to_slot ? rows->device : rows->host,
+                        to_slot ? rows->device_stride : rows->host_stride,
+                        to_slot ? rows->host : rows->device,
+                        to_slot ? rows->host_stride : rows->device_stride,
+                        rows->bytes, rows->n, cudaMemcpyDefault, stream),
+      error);
+}
+
+/* Copies the samples to the slot, unless they are on this device in one piece, and makes
+ * `work` wait for them. */
 gboolean
 await_samples (LwtBackend *b, Slot *s, GError **error)
 {
   LwtJob *job = s->job;
-  LwtRows rows = { (gpointer) job->data, job->stride, s->samples.data,
-    s->samples.stride, 0, 0, job->pinned, TRUE };
+  const LwtPlane plane = { (gpointer) job->data, job->stride, job->pinned };
+  const gsize size = lwt_sample_get_size (b->plan->config.sample);
   cudaStream_t stream = b->up;
-  guint width;
+  guint width, height;
+  LwtRect run;
 
-  if (job->on_device) {
+  s->in_place = job->on_device && job->n_runs == 0;
+  get_in_size (b->plan, &width, &height);
+  if (s->in_place)
     stream = job->stream ? (cudaStream_t) job->stream : cudaStreamLegacy;
-  } else {
-    get_in_size (b->plan, &width, &rows.n);
-    rows.bytes = width * lwt_sample_get_size (b->plan->config.sample);
-    if (!lwt_stage_up (b->in, &rows, b->up, error))
+  for (guint k = 0;
+       !s->in_place && get_run (job->runs, job->n_runs, k, width, height, &run);
+       k++) {
+    const LwtRows rows = get_run_rows (&run, &plane, s->samples, size, width);
+
+    if (!(job->on_device ? copy_rows (&rows, TRUE, b->up, error)
+                         : lwt_stage_up (b->in, &rows, b->up, error)))
       return FALSE;
   }
   return cvis_stream_follow (b->work, s->there, stream, error);
@@ -509,7 +554,7 @@ get_samples (const Slot *s)
 {
   LwtPicture samples = { (gpointer) s->job->data, s->job->stride };
 
-  return s->job->on_device ? samples : s->samples;
+  return s->in_place ? samples : s->samples;
 }
 
 void
@@ -524,7 +569,7 @@ describe_surface (LwtBackend *b, const Slot *s, LwtSurfaceTask *task)
   task->type = config->type;
   task->from = samples.data;
   task->stride = samples.stride;
-  task->step = MAX (s->job->on_device ? s->job->step : 1, 1);
+  task->step = MAX (s->in_place ? s->job->step : 1, 1);
   get_in_size (b->plan, &task->width, &task->height);
   task->z_scale = config->z_scale;
   task->z_offset = config->z_offset;
@@ -605,7 +650,7 @@ get_part (const LwtBackend *b, const Slot *s, guint part)
   LwtPicture picture = { plane->data, plane->stride };
 
   if (lwt_job_makes (s->job, part)
-      && (plane->data == NULL || !plane->on_device
+      && (plane->data == NULL || !plane->on_device || plane->n_runs > 0
           || !(is_aligned (picture) || stores (&b->plan->config, part))))
     picture = s->parts[part];
   return picture;
@@ -826,23 +871,37 @@ measure_components (LwtBackend *b, const Slot *s, GError **error)
   return CVIS_CUDA (lwt_launch_measure (&task, b->work), error);
 }
 
+/* Rows of rectangle @k of a component that leaves the slot's memory; FALSE if there are
+ * no more. */
+gboolean
+get_rows (
+    const LwtBackend *b, const Slot *s, guint part, guint k, LwtRows *rows)
+{
+  const LwtPlane *plane = &s->job->parts[part];
+  guint width, height;
+  LwtRect run;
+
+  get_out_size (b->plan, part, &width, &height);
+  if (plane->data == NULL || get_part (b, s, part).data != s->parts[part].data
+      || !get_run (plane->runs, plane->n_runs, k, width, height, &run))
+    return FALSE;
+  *rows = get_run_rows (&run, plane, s->parts[part],
+      lwt_config_get_part_size (&b->plan->config, (CvisSurfacePart) part),
+      width);
+  return TRUE;
+}
+
 /* Copies components from the slot's memory to device memory of the caller. */
 gboolean
 copy_to_device (LwtBackend *b, const Slot *s, GError **error)
 {
-  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++) {
-    const LwtPlane *plane = &s->job->parts[i];
-    const LwtPicture made = get_part (b, s, i),
-                     to = { plane->data, plane->stride };
-    guint width, height;
+  LwtRows rows;
 
-    if (plane->data == NULL || !plane->on_device || made.data == plane->data)
-      continue;
-    get_out_size (b->plan, i, &width, &height);
-    if (!lwt_workspace_copy (
-            &b->workspace, made, to, width, height, b->work, error))
-      return FALSE;
-  }
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++)
+    for (guint k = 0;
+         s->job->parts[i].on_device && get_rows (b, s, i, k, &rows); k++)
+      if (!copy_rows (&rows, FALSE, b->work, error))
+        return FALSE;
   return TRUE;
 }
 
@@ -890,51 +949,31 @@ compute_job (LwtBackend *b, Slot *s, GError **error)
 
 /* --- results: download --------------------------------------------------- */
 
-/* The rows of a component for the host; FALSE if it is not copied there. */
+/* Downloads the components for pinned memory of the host (@pinned) or for other memory. */
 gboolean
-get_rows (const LwtBackend *b, const Slot *s, guint part, LwtRows *rows)
+download_parts (LwtBackend *b, const Slot *s, gboolean pinned, GError **error)
 {
-  const LwtPlane *plane = &s->job->parts[part];
-  guint width, height;
+  LwtRows rows;
 
-  if (plane->data == NULL || plane->on_device)
-    return FALSE;
-  get_out_size (b->plan, part, &width, &height);
-  *rows = { plane->data, plane->stride, s->parts[part].data,
-    s->parts[part].stride,
-    width * lwt_config_get_part_size (&b->plan->config, (CvisSurfacePart) part),
-    height, plane->pinned, TRUE };
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++)
+    for (guint k = 0;
+         !s->job->parts[i].on_device && get_rows (b, s, i, k, &rows); k++)
+      if (rows.pinned == pinned
+          && !lwt_stage_down (b->out, &rows, b->down, error))
+        return FALSE;
   return TRUE;
 }
 
 gboolean
 send_results (LwtBackend *b, Slot *s, GError **error)
 {
-  LwtRows rows;
-
-  if (!CVIS_CUDA (cudaStreamWaitEvent (b->down, s->computed, 0), error)
-      || !CVIS_CUDA (cudaMemcpyAsync (s->pinned, s->findings,
-                         sizeof *s->findings, cudaMemcpyDeviceToHost, b->down),
-          error))
-    return FALSE;
-  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++)
-    if (get_rows (b, s, i, &rows) && rows.pinned
-        && !lwt_stage_down (b->out, &rows, b->down, error))
-      return FALSE;
-  return CVIS_CUDA (cudaEventRecord (s->done, b->down), error);
-}
-
-/* Downloads components to memory that is not pinned. */
-gboolean
-fetch_results (LwtBackend *b, const Slot *s, GError **error)
-{
-  LwtRows rows;
-
-  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++)
-    if (get_rows (b, s, i, &rows) && !rows.pinned
-        && !lwt_stage_down (b->out, &rows, b->down, error))
-      return FALSE;
-  return TRUE;
+  return CVIS_CUDA (cudaStreamWaitEvent (b->down, s->computed, 0), error)
+         && CVIS_CUDA (
+             cudaMemcpyAsync (s->pinned, s->findings, sizeof *s->findings,
+                 cudaMemcpyDeviceToHost, b->down),
+             error)
+         && download_parts (b, s, TRUE, error)
+         && CVIS_CUDA (cudaEventRecord (s->done, b->down), error);
 }
 
 /* Queues the computation and the download of a job. */
@@ -950,6 +989,17 @@ run_job (LwtBackend *b, Slot *s, gboolean filled, GError **error)
   return ok;
 }
 
+/* Part of a larger surface, whose size was chosen by the memory that was free. */
+gboolean
+is_row_block (const LwtJob *job)
+{
+  gboolean found = job->n_runs > 0;
+
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++)
+    found |= job->parts[i].n_runs > 0;
+  return found;
+}
+
 gboolean
 cuda_submit (LwtBackend *b, guint slot, LwtJob *job, GError **error)
 {
@@ -957,7 +1007,7 @@ cuda_submit (LwtBackend *b, guint slot, LwtJob *job, GError **error)
 
   s->job = job;
   if (b->out_of_core != NULL)
-    return TRUE;
+    return !is_row_block (job) || CVIS_CUDA (cudaErrorMemoryAllocation, error);
   return cvis_in_context (b->context, error, [&] {
     return (await_samples (b, s, error) && copy_beside (b, job, error)
                && run_job (b, s, g_atomic_int_get (&b->missing) != 0, error))
@@ -980,7 +1030,7 @@ finish (LwtBackend *b, Slot *s, GError **error)
           || !CVIS_CUDA (cudaEventSynchronize (s->done), error)))
     return FALSE;
   g_atomic_int_set (&b->missing, s->pinned->missing > 0);
-  return fetch_results (b, s, error);
+  return download_parts (b, s, FALSE, error);
 }
 
 void
@@ -1029,7 +1079,23 @@ cuda_describe (LwtBackend *b)
              : lwt_transform_describe (&b->workspace.transform);
 }
 
+gboolean
+cuda_get_memory (const LwtPlan *plan, CvisContext *context, gsize *needed,
+    gsize *limit, GError **error)
+{
+  LwtBackend *b = g_new0 (LwtBackend, 1);
+
+  b->plan = plan;
+  b->slots = g_new0 (Slot, plan->config.depth_in_flight);
+  read_config (b);
+  *needed = count_all (b);
+  g_free (b->slots);
+  g_free (b);
+  return cvis_in_context (
+      context, error, [&] { return get_limit (&plan->config, limit, error); });
+}
+
 } // namespace
 
 extern "C" const LwtBackendOps lwt_backend_cuda = { "cuda", cuda_create,
-  cuda_destroy, cuda_submit, cuda_wait, cuda_describe };
+  cuda_destroy, cuda_submit, cuda_wait, cuda_describe, cuda_get_memory };

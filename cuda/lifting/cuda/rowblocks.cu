@@ -179,13 +179,6 @@ take_host (gpointer *memory, gsize size, GError **error)
 }
 
 gboolean
-is_plain (const LwtConfig *config)
-{
-  return config->type == LWT_TYPE_I32
-         || config->operation == LWT_OPERATION_INVERSE;
-}
-
-gboolean
 take_host_memory (LwtOutOfCore *b, GError **error)
 {
   const LwtConfig *config = &b->plan->config;
@@ -236,17 +229,15 @@ init_blocks (LwtOutOfCore *b, gsize whole, gsize limit, GError **error)
 
 /* --- one row block ------------------------------------------------------- */
 
-/* A run of rows shared by a block's picture @own, where it begins @column
- * samples further right, and by @plane. */
+/* A run of rows shared by a block's picture @own and by @plane. */
 LwtRows
-get_rows (const LwtOutOfCore *b, LwtPicture own, guint column,
-    const LwtRun *run, const LwtPlane *plane)
+get_rows (const LwtOutOfCore *b, LwtPicture own, const LwtRect *run,
+    const LwtPlane *plane)
 {
   return LwtRows{ (guint8 *) plane->data + run->whole * plane->stride
                       + run->column * b->size,
     plane->stride,
-    (guint8 *) own.data + run->own * own.stride
-        + (column + run->column) * b->size,
+    (guint8 *) own.data + run->own * own.stride + run->own_column * b->size,
     own.stride, run->width * b->size, run->n, plane->pinned,
     run->column == 0 && run->width == b->plan->width };
 }
@@ -260,12 +251,12 @@ is_mallat (const LwtOutOfCore *b)
 gboolean
 send_up (LwtOutOfCore *b, Set *s, const Pass *pass, GError **error)
 {
-  LwtRun runs[LWT_MAX_RUNS];
+  LwtRect runs[LWT_MAX_RUNS];
   const guint n = lwt_row_blocks_get_runs (&b->blocks, &s->block,
       pass->action == INVERSE && is_mallat (b), TRUE, runs);
 
   for (guint i = 0; i < n; i++) {
-    const LwtRows rows = get_rows (b, s->in, 0, &runs[i], &pass->from);
+    const LwtRows rows = get_rows (b, s->in, &runs[i], &pass->from);
 
     if (!lwt_stage_up (b->streams.in, &rows, b->streams.up, error))
       return FALSE;
@@ -273,25 +264,10 @@ send_up (LwtOutOfCore *b, Set *s, const Pass *pass, GError **error)
   return cvis_stream_follow (b->streams.work, s->there, b->streams.up, error);
 }
 
-/* Output rows of a block without padding: their position in its picture and
- * in the surface. */
-LwtRun
-get_cropped (const LwtOutOfCore *b, const LwtRowBlock *block)
-{
-  const guint pad = b->plan->pad[1], end = pad + b->plan->config.height;
-  const guint first = MAX (block->first, pad);
-  const guint last = MIN (block->first + block->n, end);
-
-  if (first >= last)
-    return LwtRun{ 0, 0, 0, 0, 0 };
-  return LwtRun{ (guint) ((gint) first - block->top), first - pad, last - first,
-    0, b->plan->config.width };
-}
-
 gboolean
 compute_parts (LwtOutOfCore *b, Set *s, const Pass *pass, GError **error)
 {
-  const LwtRun run = get_cropped (b, &s->block);
+  const LwtRect run = lwt_row_blocks_get_cropped (&b->blocks, &s->block);
   LwtPartsTask task;
   LwtLowBand low;
 
@@ -391,12 +367,12 @@ gboolean
 move_coefficients (LwtOutOfCore *b, const Set *s, const LwtPlane *to,
     gboolean mallat, gboolean pinned, GError **error)
 {
-  LwtRun runs[LWT_MAX_RUNS];
+  LwtRect runs[LWT_MAX_RUNS];
   const guint n =
       lwt_row_blocks_get_runs (&b->blocks, &s->block, mallat, FALSE, runs);
 
   for (guint i = 0; i < n; i++) {
-    const LwtRows rows = get_rows (b, s->out, 0, &runs[i], to);
+    const LwtRows rows = get_rows (b, s->out, &runs[i], to);
 
     if (!move_rows (b, &rows, pinned, error))
       return FALSE;
@@ -408,11 +384,11 @@ gboolean
 move_parts (LwtOutOfCore *b, const Set *s, const Pass *pass, gboolean pinned,
     GError **error)
 {
-  LwtRun run = get_cropped (b, &s->block);
+  LwtRect run = lwt_row_blocks_get_cropped (&b->blocks, &s->block);
 
-  run.own = 0;
+  run.own = run.own_column = 0;
   for (guint i = CVIS_SURFACE_PART_NOISE; i <= CVIS_SURFACE_PART_FORM; i++) {
-    const LwtRows rows = get_rows (b, s->parts[i], 0, &run, &pass->to[i]);
+    const LwtRows rows = get_rows (b, s->parts[i], &run, &pass->to[i]);
 
     if (pass->to[i].data != NULL && !move_rows (b, &rows, pinned, error))
       return FALSE;
@@ -426,9 +402,8 @@ gboolean
 move_down (LwtOutOfCore *b, const Set *s, const Pass *pass, gboolean pinned,
     GError **error)
 {
-  const LwtRun run = get_cropped (b, &s->block);
-  const LwtRows rows =
-      get_rows (b, s->out, b->plan->pad[0], &run, &pass->to[0]);
+  const LwtRect run = lwt_row_blocks_get_cropped (&b->blocks, &s->block);
+  const LwtRows rows = get_rows (b, s->out, &run, &pass->to[0]);
 
   switch (pass->action) {
     case PARTS:
@@ -506,62 +481,30 @@ get_samples (
          && lwt_stage_down (b->streams.out, &rows, b->streams.down, error);
 }
 
-gint32
-read_integer (LwtSample sample, const guint8 *row, guint x)
-{
-  switch (sample) {
-    case LWT_SAMPLE_U8:
-      return row[x];
-    case LWT_SAMPLE_U16:
-      return ((const guint16 *) row)[x];
-    default:
-      return ((const gint32 *) row)[x];
-  }
-}
-
-/* Copies integers, padded, to a plane of their own. */
-void
-make_integers (LwtOutOfCore *b, const LwtPlane *samples, LwtPlane *picture)
-{
-  const LwtPlan *plan = b->plan;
-  const gint width = (gint) plan->config.width;
-  const gint height = (gint) plan->config.height;
-
-  *picture = LwtPlane{ b->rotated, b->size * plan->width, FALSE, FALSE };
-  for (guint y = 0; y < plan->height; y++) {
-    const guint8 *from =
-        (const guint8 *) samples->data
-        + (gsize) lwt_pad_index ((gint) y - (gint) plan->pad[1], height)
-              * samples->stride;
-    gint32 *to = (gint32 *) b->rotated + (gsize) y * plan->width;
-
-    for (guint x = 0; x < plan->width; x++)
-      to[x] = read_integer (plan->config.sample, from,
-          (guint) lwt_pad_index ((gint) x - (gint) plan->pad[0], width));
-  }
-}
-
 /* Prepares the input of the transform. */
 gboolean
 prepare_input (LwtOutOfCore *b, LwtJob *job, LwtPlane *picture, GError **error)
 {
   const LwtConfig *config = &b->plan->config;
+  const LwtCpuPlane integers = { b->rotated, b->size * b->plan->width, 1 };
   LwtJob copy = *job;
   LwtPlane samples;
 
   if (!get_samples (b, job, &samples, error))
     return FALSE;
   *picture = samples;
+  copy.data = samples.data;
+  copy.stride = samples.stride;
   if (config->operation == LWT_OPERATION_INVERSE)
     return TRUE;
   if (config->type == LWT_TYPE_I32) {
     if (config->sample != LWT_SAMPLE_I32
-        || b->plan->pad[0] + b->plan->pad[1] > 0)
-      make_integers (b, &samples, picture);
+        || b->plan->pad[0] + b->plan->pad[1] > 0) {
+      *picture = LwtPlane{ b->rotated, integers.stride, FALSE, FALSE };
+      lwt_cpu_load_integers (&b->threads, b->plan, &copy, &integers);
+    }
     return TRUE;
   }
-  copy.data = samples.data;
-  copy.stride = samples.stride;
   lwt_cpu_surface_load (&b->surface, &copy);
   job->missing = copy.missing;
   job->offset = copy.offset;
@@ -586,53 +529,6 @@ get_result (const LwtOutOfCore *b, const LwtJob *job, guint part)
   return LwtPlane{ b->results[part], width * b->size, FALSE, FALSE };
 }
 
-/* Output rows of a component on the host. */
-struct Finish {
-  LwtOutOfCore *b;
-  const LwtJob *job;
-  LwtPlane result;
-  gboolean tail;
-  /* denoise: first - second, in the padded picture; %NULL second: first */
-  const guint8 *first, *second;
-  gsize first_stride, second_stride;
-};
-
-void
-finish_rows (
-    guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)
-{
-  const Finish *f = (const Finish *) user_data;
-  const LwtPlan *plan = f->b->plan;
-  const LwtConfig *config = &plan->config;
-  const LwtCpuSurface *surface = &f->b->surface;
-
-  for (guint y = first; y < first + count; y++) {
-    guint8 *row = (guint8 *) f->result.data + y * f->result.stride;
-    const gsize place = y + plan->pad[1], column = plan->pad[0] * f->b->size;
-
-    if (f->first != NULL)
-      surface->floats->subtract_row (
-          f->first + place * f->first_stride + column,
-          f->second ? f->second + place * f->second_stride + column : NULL,
-          config->width, row);
-    if (f->tail)
-      surface->floats->tail_row (row, config->width, f->job->polynomial,
-          lwt_centred (y, config->height));
-    if (f->job->missing > 0)
-      surface->floats->blank_row (
-          row, config->width, surface->missing + y * surface->words);
-  }
-}
-
-/* Whether P - p0 is added to a component. */
-gboolean
-has_tail (const LwtConfig *config, guint part)
-{
-  return config->f_operation != LWT_F_NONE
-         && (part == CVIS_SURFACE_PART_FORM
-             || part == CVIS_SURFACE_PART_MEASURED);
-}
-
 gboolean
 copy_to_device (LwtOutOfCore *b, const LwtJob *job, guint part, GError **error)
 {
@@ -650,28 +546,14 @@ copy_to_device (LwtOutOfCore *b, const LwtJob *job, guint part, GError **error)
 
 /* Completes a component whose rows are on the host. */
 void
-finish_part (LwtOutOfCore *b, LwtJob *job, guint part, Finish *finish)
+finish_part (LwtOutOfCore *b, LwtJob *job, guint part, const LwtCpuPlane *first,
+    const LwtCpuPlane *second)
 {
-  const LwtConfig *config = &b->plan->config;
   const LwtPlane result = get_result (b, job, part);
-  LwtJob copy = *job;
 
-  if (result.data == NULL || part == CVIS_SURFACE_PART_BANDS)
-    return;
-  finish->b = b;
-  finish->job = job;
-  finish->result = result;
-  finish->tail = has_tail (config, part);
-  if (!is_plain (config)
-      && (finish->tail || job->missing > 0 || finish->first != NULL))
-    lwt_cpu_rows_run (
-        &b->threads, config->height, config->width, finish_rows, finish);
-  if (!lwt_job_measures (config, job, part))
-    return;
-  copy.parts[part] = result;
-  lwt_cpu_surface_measure (
-      &b->surface, &copy, (CvisSurfacePart) part, NULL, NULL);
-  job->parameters[part] = copy.parameters[part];
+  if (b->has_surface)
+    lwt_cpu_surface_finish (
+        &b->surface, job, (CvisSurfacePart) part, &result, first, second);
 }
 
 /* --- denoise --------------------------------------------------------------------------- */
@@ -807,20 +689,16 @@ gboolean
 denoise_surface (
     LwtOutOfCore *b, LwtJob *job, const LwtPlane *x, GError **error)
 {
-  const gsize row = b->size * b->plan->width;
-  Finish noise = {}, measured = {};
+  const LwtCpuPlane picture = { x->data, x->stride, 1 };
+  const LwtCpuPlane sum = { b->sum, b->size * b->plan->width, 1 };
 
   if (!find_threshold (b, job, x, error))
     return FALSE;
   for (guint i = 0; i < b->plan->config.spins; i++)
     if (!run_spin (b, x, i, error))
       return FALSE;
-  noise.first = (const guint8 *) x->data;
-  noise.first_stride = x->stride;
-  noise.second = measured.first = (const guint8 *) b->sum;
-  noise.second_stride = measured.first_stride = row;
-  finish_part (b, job, CVIS_SURFACE_PART_NOISE, &noise);
-  finish_part (b, job, CVIS_SURFACE_PART_MEASURED, &measured);
+  finish_part (b, job, CVIS_SURFACE_PART_NOISE, &picture, &sum);
+  finish_part (b, job, CVIS_SURFACE_PART_MEASURED, &sum, NULL);
   return TRUE;
 }
 
@@ -847,11 +725,8 @@ transform_surface (
   }
   if (!run_pass (b, &pass, error))
     return FALSE;
-  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++) {
-    Finish finish = {};
-
-    finish_part (b, job, i, &finish);
-  }
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++)
+    finish_part (b, job, i, NULL, NULL);
   return TRUE;
 }
 
