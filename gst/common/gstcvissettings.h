@@ -17,7 +17,7 @@ typedef enum {
   GST_CVIS_SETTING_INT,     /* gint */
   GST_CVIS_SETTING_BOOLEAN, /* gboolean */
   GST_CVIS_SETTING_DOUBLE,  /* gdouble */
-  GST_CVIS_SETTING_TIME,    /* guint64 */
+  GST_CVIS_SETTING_TIME,    /* guint64: nanoseconds, or a large number */
   GST_CVIS_SETTING_STRING,  /* gchar *, owned by the struct */
 } GstCvisSettingKind;
 

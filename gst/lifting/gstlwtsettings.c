@@ -226,6 +226,14 @@ static const GstCvisSetting settings_table[] = {
       IS (UINT), AT (threads), FALSE, 0, 1024, NULL, NULL },
   { "frames-in-flight", "Surfaces in flight; 0: 2 on the CPU, 3 with CUDA",
       IS (UINT), AT (frames_in_flight), FALSE, 0, 8, NULL, NULL },
+  { "cuda-memory-limit",
+      "Device memory to use on each GPU, bytes; larger surfaces are computed "
+      "in row blocks; 0: all free memory",
+      IS (TIME), AT (cuda_memory_limit), FALSE, 0, 0, NULL, NULL },
+  { "split-samples",
+      "Smallest number of samples of a surface that several GPUs share in row "
+      "blocks; 0: 67108864 (8192 x 8192)",
+      IS (TIME), AT (split_samples), FALSE, 0, 0, NULL, NULL },
 };
 
 void

@@ -57,6 +57,8 @@ typedef struct {
   gdouble sa_lower_limit, sa_upper_limit;
   guint64 message_interval;
   guint threads, frames_in_flight;
+  guint64 cuda_memory_limit; /* bytes; 0: all free memory */
+  guint64 split_samples;     /* 0: LWT_SPLIT_SAMPLES */
 } GstLwtSettings;
 
 void gst_lwt_settings_init (GstLwtSettings *settings);

@@ -526,6 +526,8 @@ gst_lwt_setup (GstCudaLwtFilter *self, const GstLwtSurface *surface,
   if (config.parts == 0 && self->started)
     config.parts = operation_parts[config.operation];
   config.threads = self->wanted.threads;
+  config.device_memory = self->wanted.cuda_memory_limit;
+  config.split_samples = self->wanted.split_samples;
   config.depth_in_flight = self->wanted.frames_in_flight > 0
                                ? self->wanted.frames_in_flight
                            : self->filter.context != NULL ? IN_FLIGHT_CUDA
@@ -545,8 +547,9 @@ gst_lwt_setup (GstCudaLwtFilter *self, const GstLwtSurface *surface,
     gst_cvis_filter_add_item (&self->filter, gst_lwt_frame_new ());
   gst_cvis_filter_renegotiate_request_pads (&self->filter);
   announce_filter (self);
-  GST_INFO_OBJECT (self, "%ux%u, %s, levels %u x %u, parts 0x%x", config.width,
-      config.height, self->wavelet_text, config.levels[0], config.levels[1],
-      config.parts);
+  GST_INFO_OBJECT (self,
+      "%ux%u, %s, levels %u x %u, parts 0x%x, %u row blocks over devices",
+      config.width, config.height, self->wavelet_text, config.levels[0],
+      config.levels[1], config.parts, lwt_engine_count_blocks (self->engine));
   return TRUE;
 }

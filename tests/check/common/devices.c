@@ -15,11 +15,23 @@
 /* An element with its source, and what makes its results bytes */
 static const struct {
   const gchar *line, *after;
+  gboolean blocks; /* frames are cut */
 } lines[] = {
   { "surfacetestsrc num-buffers=24 ! "
     "other/tensors,dimensions=(string)96:64:1:1 ! "
     "cudalwtfilter name=f threads=1 levels=3 roughness-levels=2",
       "" },
+  /* surfaces in row blocks: because of their size, and of their memory */
+  { "surfacetestsrc num-buffers=24 ! "
+    "other/tensors,dimensions=(string)48:1280:1:1 ! "
+    "cudalwtfilter name=f threads=1 levels=3 roughness-levels=2 "
+    "split-samples=1",
+      "", TRUE },
+  { "surfacetestsrc num-buffers=24 ! "
+    "other/tensors,dimensions=(string)48:1280:1:1 ! "
+    "cudalwtfilter name=f threads=1 levels=3 roughness-levels=2 "
+    "f-operation=plane wavelet=db2 cuda-memory-limit=800000",
+      "", TRUE },
   { "videotestsrc num-buffers=24 pattern=snow ! "
     "video/x-raw,format=I420,width=64,height=48 ! "
     "cudadenoise name=f threads=1 chroma=true",
@@ -238,6 +250,7 @@ GST_END_TEST;
 GST_START_TEST (test_stats)
 {
   gdouble shares = 0.0;
+  guint64 frames = 0;
   const GValue *devices;
   Run run;
 
@@ -251,7 +264,10 @@ GST_START_TEST (test_stats)
         gst_value_get_structure (gst_value_array_get_value (devices, i));
     gdouble share, busy;
     gboolean lost;
+    guint64 jobs;
 
+    fail_unless (gst_structure_get_uint64 (s, "frames", &jobs));
+    frames += jobs;
     fail_unless (gst_structure_get_double (s, "share", &share));
     fail_unless (gst_structure_get_double (s, "busy", &busy));
     fail_unless (gst_structure_get_boolean (s, "lost", &lost) && !lost);
@@ -261,6 +277,10 @@ GST_START_TEST (test_stats)
     shares += share;
   }
   fail_unless (ABS (shares - 1.0) < 1e-9);
+  if (lines[__i__].blocks)
+    fail_unless (frames >= 3 * N_FRAMES, "%" G_GUINT64_FORMAT, frames);
+  else
+    fail_unless (frames <= N_FRAMES, "%" G_GUINT64_FORMAT, frames);
   run_clear (&run);
 
   run = run_line ((guint) __i__, "backend=cpu");
