@@ -198,7 +198,8 @@ typedef struct {
  *   except BANDS
  * @stream: with @on_device: a CUstream whose work is waited for; %NULL: the
  *   legacy default stream. Components on the device are complete when
- *   lwt_engine_wait() has returned
+ *   lwt_engine_wait() has returned. Samples and components may be in the memory of
+ *   another device than the engine's, and are copied; then %NULL: complete when submitted
  * @step: for integers @on_device: samples from column to column; 0 means 1
  * @n_runs, @runs: for row blocks (CUDA only): the samples are a larger picture's, and
  *   these rectangles of it are the input; no runs: all of it
@@ -253,8 +254,7 @@ LwtEngine *lwt_engine_new (
  * A surface of at least split_samples, or that does not fit into device_memory, is cut
  * into row blocks that the devices share, if row blocks can give the same bits
  * (docs/design/scaling.md); depth_in_flight is then also that of surfaces. In this case
- * samples on a device are complete when submitted (stream is not used) and may be on
- * any device; missing points, F-operations, padding, conversions and parameters are
+ * samples on a device are complete when submitted (stream is not used); missing points, F-operations, padding, conversions and parameters are
  * computed on the host and need samples and components in host memory. */
 LwtEngine *lwt_engine_new_over (const LwtConfig *config,
     const CvisDevices *devices, const CvisFleetOwner *owner, GError **error);

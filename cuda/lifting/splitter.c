@@ -204,16 +204,18 @@ static gboolean
 choose_blocks (Cut *cut, const LwtPlan *plan, const CvisDevices *devices)
 {
   const LwtConfig *config = &plan->config;
-  const gboolean fits = fits_devices (plan, devices);
   const guint64 least =
       config->split_samples > 0 ? config->split_samples : LWT_SPLIT_SAMPLES;
+  gboolean fits;
   guint each;
 
   if (config->operation == LWT_OPERATION_DENOISE
-      || (fits
-          && (must_prepare (plan)
-              || (guint64) config->width * config->height < least))
       || !lwt_row_blocks_init (&cut->blocks, plan, NULL))
+    return FALSE;
+  fits = fits_devices (plan, devices);
+  if (fits
+      && (must_prepare (plan)
+          || (guint64) config->width * config->height < least))
     return FALSE;
   cut->depth = config->depth_in_flight;
   each = count_for_device (&cut->blocks, devices->n);
@@ -714,6 +716,10 @@ lwt_splitter_submit (LwtSplitter *splitter, LwtJob *job, GError **error)
   Surface *surface;
   guint slot;
 
+  if (job->n_copies > 0 || job->n_runs > 0)
+    return cvis_refuse (error,
+        "a surface that several devices share has neither additional copies "
+        "nor rectangles of its own");
   if ((splitter->prepares && !refuse_device_memory (job, error))
       || !cvis_jobs_find_slot (splitter->jobs, "surfaces", &slot, error))
     return FALSE;

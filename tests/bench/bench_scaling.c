@@ -11,6 +11,7 @@
  *
  *   whole      from and to pinned memory, the surface in one piece on the first device
  *   host       the same in row blocks: lwt_engine_new_over() with the first n devices
+ *   first      the same from and to the memory of the first device, CUDA only
  *   resident   one row block on each of the first n devices, coefficients stay there too;
  *              halo rows are copied from the other devices for each surface. Time of a
  *              surface in a continuous stream; two are in flight on each device
@@ -174,6 +175,7 @@ typedef struct {
   CvisSurfacePart part; /* the result */
   const gfloat *in;     /* pinned */
   gfloat *out;
+  gpointer device_in, device_out; /* of the first device, for its lines */
   gdouble first; /* time of the first line with one device, seconds */
 } Case;
 
@@ -231,10 +233,26 @@ run_one (LwtEngine *engine, LwtJob *job)
     give_up (error);
 }
 
-/* @n: devices that share the surface; 0: whole on the first one */
+/* Copies all of a picture to or from the first device and waits. */
 static void
-measure_host (Case *c, guint n)
+move_whole (const Case *c, gpointer to, gconstpointer from)
 {
+  const gsize row = c->side * SAMPLE;
+
+  enter (&devices->devices[0]);
+  copy_rows (&devices->devices[0], to, row, from, row, row, c->side, NULL);
+#ifdef CVIS_CUDA_RUNTIME
+  MUST (cudaDeviceSynchronize ());
+#endif
+  leave (&devices->devices[0]);
+}
+
+/* @n: devices that share the surface; 0: whole on the first one. From and to host
+ * memory, unless the case has memory of the first device */
+static void
+measure_shared (Case *c, guint n)
+{
+  const gboolean on_device = c->device_in != NULL;
   const CvisFleetOwner owner = { .balance = CVIS_BALANCE_QUEUE };
   gdouble *times = g_new (gdouble, rounds);
   CvisDevices some = *devices;
@@ -243,19 +261,28 @@ measure_host (Case *c, guint n)
   LwtEngine *engine;
   LwtJob job = { .data = c->in,
     .stride = c->side * SAMPLE,
-    .pinned = devices->devices[0].context != NULL };
+    .pinned = devices->devices[0].context != NULL && !on_device,
+    .on_device = on_device };
 
   some.n = MAX (n, 1);
   config.device_memory = (guint64) memory_mib << 20;
   config.split_samples = 1;
-  job.parts[c->part] =
-      (LwtPlane){ .data = c->out, .stride = job.stride, .pinned = job.pinned };
+  job.parts[c->part] = (LwtPlane){ .data = c->out,
+    .stride = job.stride,
+    .pinned = job.pinned,
+    .on_device = on_device };
+  if (on_device) {
+    job.data = c->device_in;
+    job.parts[c->part].data = c->device_out;
+  }
   engine = n > 0 ? lwt_engine_new_over (&config, &some, &owner, &error)
                  : lwt_engine_new (&config, some.devices[0].context, &error);
   if (engine == NULL)
     give_up (error);
   run_one (engine, &job);
   memset (c->out, 0, (gsize) c->side * c->side * SAMPLE);
+  if (on_device)
+    move_whole (c, c->device_out, c->out);
   for (gint round = 0; round < rounds; round++) {
     const guint64 begin = cvis_monotonic_ns ();
 
@@ -264,8 +291,13 @@ measure_host (Case *c, guint n)
     times[round] =
         (gdouble) (cvis_monotonic_ns () - begin) * 1e-9 / (gdouble) frames;
   }
-  print_line (c, n > 0 ? "host" : "whole", some.n,
-      lwt_engine_count_blocks (engine), times);
+  if (on_device)
+    move_whole (c, c->out, c->device_out);
+  print_line (c,
+      n == 0      ? "whole"
+      : on_device ? "first"
+                  : "host",
+      some.n, lwt_engine_count_blocks (engine), times);
   lwt_engine_free (engine);
   g_free (times);
 }
@@ -530,14 +562,39 @@ fill_surface (gfloat *z, guint side)
 }
 
 static void
+measure_all_shared (Case *c)
+{
+  c->first = 0.0;
+  for (guint n = 0; n <= devices->n; n++)
+    measure_shared (c, n);
+}
+
+static void
+measure_on_first (Case *c)
+{
+  const gsize size = (gsize) c->side * c->side * SAMPLE;
+  const CvisDevice *device = &devices->devices[0];
+
+  enter (device);
+  c->device_in = alloc_on (device, size);
+  c->device_out = alloc_on (device, size);
+  leave (device);
+  move_whole (c, c->device_in, c->in);
+  measure_all_shared (c);
+  enter (device);
+  free_on (device, c->device_in);
+  free_on (device, c->device_out);
+  leave (device);
+  c->device_in = c->device_out = NULL;
+}
+
+static void
 measure_case (Case *c)
 {
-  if (!no_host) {
-    c->first = 0.0;
-    measure_host (c, 0);
-    for (guint n = 1; n <= devices->n; n++)
-      measure_host (c, n);
-  }
+  if (!no_host)
+    measure_all_shared (c);
+  if (!no_host && memory_mib == 0 && devices->devices[0].context != NULL)
+    measure_on_first (c);
   if (no_resident || memory_mib > 0)
     return;
   c->first = 0.0;

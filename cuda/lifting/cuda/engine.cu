@@ -31,7 +31,9 @@ struct Slot {
   LwtFindings *findings, *pinned; /* on the device and the host */
   cudaEvent_t there, computed, done;
   LwtJob *job;
-  gboolean in_place; /* the job's samples are read where they are */
+  LwtPicture input;  /* samples, or where the job has them on this device */
+  gboolean in_place; /* the latter */
+  LwtParts foreign;  /* components for the memory of another device */
   gboolean filled;   /* computed with missing points filled */
 };
 
@@ -78,8 +80,9 @@ struct _LwtBackend {
   guint n_spins;
   cudaEvent_t threshold; /* the threshold is computed */
   Slot *slots;
-  gboolean same;  /* input has the type computed in and is not scaled */
-  gboolean plain; /* integers or coefficients: no missing points */
+  gboolean several; /* there are other devices */
+  gboolean same;    /* input has the type computed in and is not scaled */
+  gboolean plain;   /* integers or coefficients: no missing points */
   gboolean low_band_tells; /* a low band shows missing points */
   gint missing;            /* atomic: the last surface had missing points */
   GMutex lock; /* orders the jobs on `work`, which share the scratch memory */
@@ -451,6 +454,7 @@ cuda_create (const LwtPlan *plan, CvisContext *context, GError **error)
   b->plan = plan;
   b->context = cvis_context_ref (context);
   b->slots = g_new0 (Slot, plan->config.depth_in_flight);
+  b->several = cvis_device_count (NULL) > 1;
   g_mutex_init (&b->lock);
   read_config (b);
   if (cvis_in_context (context, error, [&] { return init_backend (b, error); }))
@@ -486,6 +490,50 @@ get_run_rows (const LwtRect *run, const LwtPlane *plane, LwtPicture own,
     own.stride, run->width * size, run->n, plane->pinned, run->width == width };
 }
 
+/* Whether device memory is that of this device; other devices' is copied. */
+gboolean
+is_local (const LwtBackend *b, gconstpointer memory)
+{
+  cudaPointerAttributes attributes;
+
+  return !b->several
+         || (cudaPointerGetAttributes (&attributes, memory) == cudaSuccess
+             && attributes.device == cvis_context_get_device_id (b->context));
+}
+
+/* Finds out whether the job's samples can be read, and its components written, where
+ * they are. Waits for the job's stream if that is on another device. */
+gboolean
+find_places (LwtBackend *b, Slot *s, GError **error)
+{
+  const LwtJob *job = s->job;
+  const LwtRect *run = job->runs;
+  guint width, height, first = 0;
+
+  get_in_size (b->plan, &width, &height);
+  if (job->n_runs > 0)
+    first = run->whole;
+  s->in_place =
+      job->on_device && is_local (b, job->data)
+      && (job->n_runs == 0 || (run->n == height && run->width == width));
+  s->input = s->samples;
+  if (s->in_place)
+    s->input =
+        LwtPicture{ (guint8 *) job->data + first * job->stride, job->stride };
+  s->foreign = 0;
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++)
+    if (job->parts[i].data != NULL && job->parts[i].on_device
+        && !is_local (b, job->parts[i].data))
+      s->foreign |= 1u << i;
+  if ((s->foreign != 0 && job->parts[CVIS_SURFACE_PART_MEASURED].step > 1)
+      || (job->on_device && !s->in_place && job->step > 1))
+    return cvis_refuse (error, "a step between samples is not supported in the "
+                               "memory of another device");
+  return !job->on_device || s->in_place || job->stream == NULL
+         || CVIS_CUDA (
+             cudaStreamSynchronize ((cudaStream_t) job->stream), error);
+}
+
 /* Copies rows between the slot's memory and that of any device. */
 gboolean
 copy_rows (
@@ -499,8 +547,8 @@ copy_rows (
       error);
 }
 
-/* Copies the samples to the slot, unless they are on this device in one piece, and makes
- * `work` wait for them. */
+/* Copies the samples to the slot, unless they are in place, and makes `work` wait for
+ * them. */
 gboolean
 await_samples (LwtBackend *b, Slot *s, GError **error)
 {
@@ -511,7 +559,8 @@ await_samples (LwtBackend *b, Slot *s, GError **error)
   guint width, height;
   LwtRect run;
 
-  s->in_place = job->on_device && job->n_runs == 0;
+  if (!find_places (b, s, error))
+    return FALSE;
   get_in_size (b->plan, &width, &height);
   if (s->in_place)
     stream = job->stream ? (cudaStream_t) job->stream : cudaStreamLegacy;
@@ -549,26 +598,17 @@ is_aligned (LwtPicture picture)
   return (GPOINTER_TO_SIZE (picture.data) | picture.stride) % 16 == 0;
 }
 
-LwtPicture
-get_samples (const Slot *s)
-{
-  LwtPicture samples = { (gpointer) s->job->data, s->job->stride };
-
-  return s->in_place ? samples : s->samples;
-}
-
 void
 describe_surface (LwtBackend *b, const Slot *s, LwtSurfaceTask *task)
 {
   const LwtConfig *config = &b->plan->config;
-  const LwtPicture samples = get_samples (s);
   const gboolean inverse = config->operation == LWT_OPERATION_INVERSE;
 
   memset (task, 0, sizeof *task);
   task->sample = config->sample;
   task->type = config->type;
-  task->from = samples.data;
-  task->stride = samples.stride;
+  task->from = s->input.data;
+  task->stride = s->input.stride;
   task->step = MAX (s->in_place ? s->job->step : 1, 1);
   get_in_size (b->plan, &task->width, &task->height);
   task->z_scale = config->z_scale;
@@ -623,7 +663,7 @@ make_picture (LwtBackend *b, const Slot *s, LwtPicture *picture,
   const gboolean pad = is_padded (b->plan) && !inverse;
   LwtSurfaceTask task;
 
-  *picture = get_samples (s);
+  *picture = s->input;
   *as_came = b->same && !pad && is_aligned (*picture)
              && (b->plain || (b->low_band_tells && !s->filled));
   if (*as_came)
@@ -651,6 +691,7 @@ get_part (const LwtBackend *b, const Slot *s, guint part)
 
   if (lwt_job_makes (s->job, part)
       && (plane->data == NULL || !plane->on_device || plane->n_runs > 0
+          || (s->foreign & (1u << part)) != 0
           || !(is_aligned (picture) || stores (&b->plan->config, part))))
     picture = s->parts[part];
   return picture;
