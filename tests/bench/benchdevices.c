@@ -27,6 +27,7 @@ struct _BenchDevices {
   guint n_lanes;
   Lane lanes[BENCH_FLEET_MAX];
   BenchFleet *fleet;
+  CvisDeviceInfo info; /* of the first device */
 
   Lane other;
   GThread *other_thread;
@@ -190,7 +191,8 @@ get_memory_used (gpointer user_data, guint device)
 void
 bench_devices_init_fleet (BenchDevices *devices, BenchFleet *fleet)
 {
-  *fleet = (BenchFleet){ .source = "cuda",
+  cvis_device_info (devices->lanes[0].id, &devices->info, NULL);
+  *fleet = (BenchFleet){ .source = devices->info.name,
     .n_devices = devices->n_lanes,
     .compute = compute,
     .get_memory_used = get_memory_used,

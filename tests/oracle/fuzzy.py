@@ -40,7 +40,7 @@ def make_inputs(n_inputs):
 
 
 def compare(train, dump, table, name):
-    network, _ = train.read_table(table)
+    network = train.read_table(table)
     x = make_inputs(len(train.INPUTS))
     text = "\n".join(" ".join(f"{value!r}" for value in row) for row in x.tolist())
     run = subprocess.run([dump, name], input=text, capture_output=True, text=True, check=True)
@@ -58,7 +58,7 @@ def main():
     structure = train.OLDER if name == "older" else train.ABILITY
     with tempfile.NamedTemporaryFile(suffix=".csv") as file:
         train.simulate(file.name, 3, 30)
-        samples = train.make_samples(structure, train.read_runs(file.name)[0], 60, 3)
+        samples = train.make_samples(structure, [train.read_runs(file.name)[0]], 60, 3)
     worst = max(train.check_gradient(structure, samples, seed) for seed in range(5))
     print(f"{name}: back propagation differs from central differences by at most {worst:.1e}")
     return int(not (difference < 1e-11 and worst < 1e-5))
