@@ -327,8 +327,13 @@ motion_field_noise (gint32 sum)
 #define MOTION_FIELD_TERM_SPAN 256
 #define MOTION_FIELD_TERM_SHIFT 2
 
-/* The probability that a vector is within a pixel of the motion, in 1/256. */
-MOTION_FN guint32
+/* The probability that a vector is within a pixel of the motion, in 1/256. (In CUDA
+ * code the tables are on the device only.) */
+#ifdef __CUDACC__
+static __device__ __forceinline__ guint32
+#else
+static inline guint32
+#endif
 motion_field_confidence (const MotionFieldEvidence *e)
 {
   gint32 excess = e->excess > 0 ? e->excess : 0;
