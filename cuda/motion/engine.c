@@ -83,10 +83,6 @@ motion_engine_new (
 {
   const MotionBackendOps *ops = &motion_backend_cpu;
 
-  if (context != NULL && config->method == MOTION_METHOD_FIELD) {
-    cvis_refuse (error, "method=field has no CUDA backend, use the CPU");
-    return NULL;
-  }
 #ifdef HAVE_CUDA
   if (context != NULL)
     ops = &motion_backend_cuda;

@@ -273,6 +273,43 @@ motion_field_mean_cost (gint32 mean)
   return mean == 0 ? 0 : 256;
 }
 
+/* Weights and weighted vectors, summed over a square of blocks, and the mean vector
+ * in 1/16 units. */
+typedef struct {
+  gint64 weight, x, y;
+  MotionFieldVector mean;
+} MotionFieldCell;
+
+/* The mean of a cell; up to the full weight it is @from, 1/16 units. */
+MOTION_FN MotionFieldVector
+motion_field_cell_mean (const MotionFieldCell *cell, MotionFieldVector from)
+{
+  gint64 rest = MOTION_FIELD_FULL_WEIGHT - cell->weight, total;
+
+  rest = rest > 0 ? rest : 0;
+  total = cell->weight + rest;
+  return (MotionFieldVector){ (gint32) ((16 * cell->x + rest * from.x) / total),
+    (gint32) ((16 * cell->y + rest * from.y) / total) };
+}
+
+/* Means of the larger cells at the place of cell (@x, @y); there are @columns x
+ * @rows of the larger ones. */
+MOTION_FN MotionFieldVector
+motion_field_cell_between (const MotionFieldCell *larger, gint32 columns,
+    gint32 rows, gint32 x, gint32 y)
+{
+  gint32 x0 = x / 2, y0 = y / 2;
+  gint32 x1 = motion_clamp (x & 1 ? x0 + 1 : x0 - 1, 0, columns - 1);
+  gint32 y1 = motion_clamp (y & 1 ? y0 + 1 : y0 - 1, 0, rows - 1);
+  MotionFieldVector a = larger[y0 * columns + x0].mean;
+  MotionFieldVector b = larger[y0 * columns + x1].mean;
+  MotionFieldVector c = larger[y1 * columns + x0].mean;
+  MotionFieldVector d = larger[y1 * columns + x1].mean;
+
+  return (MotionFieldVector){ (9 * a.x + 3 * b.x + 3 * c.x + d.x) >> 4,
+    (9 * a.y + 3 * b.y + 3 * c.y + d.y) >> 4 };
+}
+
 /* Noise in 1/16 levels from the sum of the Laplacian's magnitudes at the 14 x 14
  * inner samples of a square: sum / 196 / (6 sqrt (2 / pi)). */
 MOTION_FN gint32
@@ -290,8 +327,13 @@ motion_field_noise (gint32 sum)
 #define MOTION_FIELD_TERM_SPAN 256
 #define MOTION_FIELD_TERM_SHIFT 2
 
-/* The probability that a vector is within a pixel of the motion, in 1/256. */
-MOTION_FN guint32
+/* The probability that a vector is within a pixel of the motion, in 1/256. (In CUDA
+ * code the tables are on the device only.) */
+#ifdef __CUDACC__
+static __device__ __forceinline__ guint32
+#else
+static inline guint32
+#endif
 motion_field_confidence (const MotionFieldEvidence *e)
 {
   gint32 excess = e->excess > 0 ? e->excess : 0;

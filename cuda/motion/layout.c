@@ -10,6 +10,23 @@ round_up (guint n, guint to)
   return (n + to - 1) / to * to;
 }
 
+/* Vectors reach one sample beyond the range; whole blocks are read, and a word more. */
+static MotionPlaneLayout
+lay_out_level (const MotionConfig *config, guint level)
+{
+  guint border = (guint) motion_field_range (config, level) + 2;
+  guint beyond = border + MOTION_FIELD_COARSE_BLOCK + 8;
+  guint left = round_up (border, 16);
+
+  return (MotionPlaneLayout){
+    .left = left,
+    .top = border,
+    .pitch = round_up (
+        left + (guint) motion_field_size (config->width, level) + beyond, 128),
+    .rows = border + (guint) motion_field_size (config->height, level) + beyond,
+  };
+}
+
 /* Border width: the range and the interpolation taps; on the right and below
  * one more block, because partial blocks and groups of candidates are read
  * whole. */
@@ -34,6 +51,8 @@ motion_layout_init (MotionLayout *layout, const MotionConfig *config)
   layout->pitch = round_up (layout->left + config->width + beyond, 128);
   layout->quarter_pitch = round_up (
       layout->quarter_left + layout->quarter_width + quarter_beyond, 128);
+  for (guint i = 1; i < MOTION_FIELD_LEVELS; i++)
+    layout->levels[i] = lay_out_level (config, i);
 }
 
 /* The next @size bytes of @memory; %NULL if it is %NULL. */
@@ -44,6 +63,33 @@ cut_plane (guint8 *memory, gsize *at, gsize size)
 
   *at += size;
   return piece;
+}
+
+/* The planes and arrays of method=field; see cut_plane(). */
+static void
+cut_field (const MotionConfig *config, const MotionLayout *layout,
+    guint8 *memory, gsize *size, MotionDevicePicture *p)
+{
+  gsize samples = (gsize) layout->pitch * layout->rows;
+  gsize first = (gsize) layout->top * layout->pitch + layout->left;
+
+  p->levels[0] = p->search;
+  for (guint i = 1; i < MOTION_FIELD_LEVELS; i++) {
+    const MotionPlaneLayout *level = &layout->levels[i];
+
+    p->levels[i] = cut_plane (memory, size, (gsize) level->pitch * level->rows);
+    if (memory)
+      p->levels[i] += (gsize) level->top * level->pitch + level->left;
+  }
+  for (guint i = 0; i < 3; i++) {
+    p->halves[i] = cut_plane (memory, size, samples);
+    if (memory)
+      p->halves[i] += first;
+  }
+  /* one after the other: motion_launch_field_picture() clears them together */
+  p->survey = (MotionSurvey *) cut_plane (memory, size, sizeof *p->survey);
+  p->lines = (guint32 *) cut_plane (memory, size,
+      2 * (gsize) (config->width + config->height) * sizeof *p->lines);
 }
 
 gsize
@@ -62,9 +108,12 @@ motion_picture_cut (const MotionConfig *config, const MotionLayout *layout,
       || config->method == MOTION_METHOD_ZONAL)
     p.quarter = cut_plane (
         memory, &size, (gsize) layout->quarter_pitch * layout->quarter_rows);
+  if (memory)
+    p.search += first;
+  if (config->method == MOTION_METHOD_FIELD)
+    cut_field (config, layout, memory, &size, &p);
   if (memory == NULL)
     return size;
-  p.search += first;
   p.full = p.full ? p.full + first : NULL;
   for (guint i = 0; i < 3; i++)
     p.sums[i] = p.sums[i] ? p.sums[i] + first : NULL;

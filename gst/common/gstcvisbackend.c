@@ -111,17 +111,6 @@ report_cpu (GstElement *element, const gchar *why_not)
       element, gst_message_new_element (GST_OBJECT (element), s));
 }
 
-void
-gst_cvis_backend_start_on_cpu (
-    GstCvisBackend *backend, GstElement *element, const gchar *why_not)
-{
-  gst_cvis_backend_get_type ();
-  GST_OBJECT_LOCK (element);
-  backend->active = CVIS_BACKEND_CPU;
-  GST_OBJECT_UNLOCK (element);
-  report_cpu (element, why_not);
-}
-
 gboolean
 gst_cvis_backend_start (
     GstCvisBackend *backend, GstElement *element, CvisContext **context)

@@ -13,8 +13,8 @@ static const GEnumValue method_values[] = {
   { MOTION_METHOD_STEP, "Step search: coarse to fine grids", "step" },
   { MOTION_METHOD_ZONAL, "Zonal search: predictors, diamonds, refinement",
       "zonal" },
-  { MOTION_METHOD_FIELD,
-      "Regularised field: true motion, with a confidence (CPU only)", "field" },
+  { MOTION_METHOD_FIELD, "Regularised field: true motion, with a confidence",
+      "field" },
   { 0, NULL, NULL },
 };
 static const GEnumValue granularity_values[] = {

@@ -196,6 +196,7 @@ static const Row rows[] = {
       NULL, 0, TRUE },
   MOTION ("step", STEP, 100),
   MOTION ("zonal", ZONAL, 100),
+  MOTION ("field", FIELD, 60),
   MOTION ("full", FULL, 30),
   { "motionoverlay", "appsrc name=in ! motionoverlay ! " SINK,
       LUMA_BYTES * 3 / 2, 5, 40, bench_motion_paint, 0, SURFACE_FILE_UNKNOWN,

@@ -4,7 +4,8 @@
  */
 /* Device time of the motion kernels, in microseconds. First for pairs of
  * frames that each wait for the one before: medians over the pairs, between
- * events, of each kernel and of all of them ("all"), with the time that the
+ * events, of each kernel and of all of them ("all"; of the regularised field "pyramid"
+ * is all above level 0, "search" level 0), with the time that the
  * four-differences instruction alone would take for every candidate, at the
  * rate measured in the same run. Then for pairs that overlap as in the
  * engine, which prepares pictures during a search and starts a search before
@@ -151,7 +152,7 @@ typedef struct {
   guint8 *memory[PICTURES];
   guint8 *staged;    /* all frames */
   gsize staged_size; /* of each */
-  gpointer results[2];
+  gpointer results[2], fields[2];
   unsigned long long *counters;
   cudaStream_t up, ahead, streams[2];
   short2 *predicted[PICTURES]; /* in a stream */
@@ -187,7 +188,7 @@ init_task (Run *r, guint which)
   MotionDeviceTask *t = &r->tasks[which];
   MotionDeviceField *f = &t->fields[0];
   guint8 *memory;
-  gsize at = 0, n;
+  gsize at = 0, n, size;
 
   memset (t, 0, sizeof *t);
   t->config = r->config;
@@ -207,6 +208,12 @@ init_task (Run *r, guint which)
   f->kept = carve<CvisMotionVector> (memory, &at, n);
   MUST (motion_clear_full (t->full_blocks, t->progress, n, r->up));
   MUST (cudaMemsetAsync (f->kept, 0, n * sizeof *f->kept, r->up));
+  if (r->config.method != MOTION_METHOD_FIELD)
+    return;
+  size = motion_field_memory_cut (&r->config, NULL, NULL);
+  MUST (cudaMalloc (&r->fields[which], size));
+  motion_field_memory_cut (&r->config, (guint8 *) r->fields[which], &t->memory);
+  MUST (cudaMemsetAsync (r->fields[which], 0, size, r->up));
 }
 
 void
@@ -256,6 +263,7 @@ run_clear (Run *r)
   }
   for (guint i = 0; i < 2; i++) {
     cudaFree (r->results[i]);
+    cudaFree (r->fields[i]);
     cudaStreamDestroy (r->streams[i]);
   }
   cudaFree (r->staged);
@@ -287,27 +295,37 @@ at_rank (GArray *times, double rank)
 
 /* --- pairs one after the other ------------------------------------------- */
 
+/* The parts of a search, each after its event. */
+void
+launch_search (Run *r, const MotionDeviceTask *t)
+{
+  const MotionMethod method = r->config.method;
+  const bool field = method == MOTION_METHOD_FIELD;
+  guint vectors = 0;
+
+  if (field)
+    MUST (motion_launch_field_above (t, &vectors, r->up));
+  if (method == MOTION_METHOD_FULL || method == MOTION_METHOD_ZONAL)
+    MUST (motion_launch_pyramid (t, r->up));
+  MUST (cudaEventRecord (r->events[SEARCH], r->up));
+  MUST (method == MOTION_METHOD_STEP    ? motion_launch_step (t, r->up)
+        : method == MOTION_METHOD_ZONAL ? motion_launch_zonal (t, NULL, r->up)
+        : field ? motion_launch_field_level (t, 0, vectors, &vectors, r->up)
+                : motion_launch_full (t, &r->tile, r->up));
+  MUST (cudaEventRecord (r->events[FINISH], r->up));
+  MUST (field ? motion_launch_field_finish (t, vectors, r->up)
+              : motion_launch_finish (t, r->up));
+}
+
 void
 launch (Run *r, const MotionDeviceTask *t, guint frame)
 {
-  MotionMethod method = r->config.method;
-  bool pyramid = method == MOTION_METHOD_FULL || method == MOTION_METHOD_ZONAL;
-
   MUST (cudaEventRecord (r->events[LOAD], r->up));
   MUST (motion_launch_load (&r->config, &t->layout,
       r->staged + frame * r->staged_size, 0, &t->current, r->up));
   MUST (cudaEventRecord (r->events[PYRAMID], r->up));
-  if (frame > 0 && pyramid)
-    MUST (motion_launch_pyramid (t, r->up));
-  MUST (cudaEventRecord (r->events[SEARCH], r->up));
   if (frame > 0)
-    MUST (method == MOTION_METHOD_STEP ? motion_launch_step (t, r->up)
-          : method == MOTION_METHOD_ZONAL
-              ? motion_launch_zonal (t, NULL, r->up)
-              : motion_launch_full (t, &r->tile, r->up));
-  MUST (cudaEventRecord (r->events[FINISH], r->up));
-  if (frame > 0)
-    MUST (motion_launch_finish (t, r->up));
+    launch_search (r, t);
   MUST (cudaEventRecord (r->events[ALL], r->up));
   MUST (cudaStreamSynchronize (r->up));
 }
@@ -504,6 +522,8 @@ bench (const MotionClip *clip, double rate, MotionMethod method,
   r.config.method = method;
   r.config.granularity = granularity;
   r.config.subpel = subpel;
+  if (method == MOTION_METHOD_FIELD)
+    r.config.block_size = 16;
   r.config.tie = MOTION_TIE_RASTER; /* as in the paper */
   side = 2 * r.config.range;
   limit = (double) clip->width * clip->height / 4 * side * side / rate * 1e6;
@@ -544,6 +564,10 @@ bench_clip (const MotionClip *clip, double rate)
       MOTION_SUBPEL_NONE, "zonal");
   bench (clip, rate, MOTION_METHOD_ZONAL, MOTION_GRANULARITY_3,
       MOTION_SUBPEL_QUARTER, "zonal 1/4");
+  bench (clip, rate, MOTION_METHOD_FIELD, MOTION_GRANULARITY_3,
+      MOTION_SUBPEL_NONE, "field 16");
+  bench (clip, rate, MOTION_METHOD_FIELD, MOTION_GRANULARITY_3,
+      MOTION_SUBPEL_QUARTER, "field 16 1/4");
 }
 
 void

@@ -112,6 +112,27 @@ check_against_reference (Harness *h)
   }
 }
 
+/* The regularised field with settings at random. */
+static void
+check_field (Harness *h)
+{
+  for (guint round = 0; round < 120; round++) {
+    GRand *random = g_rand_new_with_seed ((guint32) harness_random (h));
+    MotionConfig config;
+    MotionStream *stream;
+
+    motion_random_config (random, round, &config);
+    config.method = MOTION_METHOD_FIELD;
+    stream = motion_stream_new (random, &config, 4);
+    harness_case (h, "round %u, %ux%u, block-size %u, range %u", round,
+        config.width, config.height, config.block_size, config.range);
+    place_frames (h, stream, (Place) (round % N_PLACES));
+    run_stream (h, stream, random);
+    motion_stream_free (stream);
+    g_rand_free (random);
+  }
+}
+
 /* --- larger frames, against the CPU backend ------------------------------- */
 
 #define LARGE_FRAMES 4
@@ -183,6 +204,8 @@ compare_large (
         cuda[i].fields[0].vectors, n * sizeof (CvisMotionVector));
     harness_equal (h, "blocks", HARNESS_U8, cpu[i].fields[0].blocks,
         cuda[i].fields[0].blocks, n * sizeof (CvisMotionBlock));
+    harness_equal (h, "flags", HARNESS_U8, &cpu[i].flags, &cuda[i].flags,
+        sizeof cpu[i].flags);
   }
 }
 
@@ -206,31 +229,55 @@ compare_backends (Harness *h, const MotionConfig *config, guint8 *const *frames)
     compare_large (h, config, cpu, cuda);
 }
 
+static const guint large_sizes[][2] = { { 1920, 1080 }, { 641, 363 },
+  { 4096, 16 }, { 24, 2160 } };
+
+static void
+compare_scene (Harness *h, const MotionConfig *config)
+{
+  guint8 *frames[LARGE_FRAMES];
+
+  harness_case (h, "%ux%u, method %d, block-size %u, subpel %d", config->width,
+      config->height, config->method, config->block_size, config->subpel);
+  for (guint i = 0; i < LARGE_FRAMES; i++) {
+    frames[i] = harness_host (h, (gsize) config->width * config->height);
+    draw_large (h, config, i, frames[i]);
+  }
+  compare_backends (h, config, frames);
+}
+
 static void
 check_large (Harness *h)
 {
-  static const guint sizes[][2] = { { 1920, 1080 }, { 641, 363 }, { 4096, 16 },
-    { 24, 2160 } };
   static const guint blocks[] = { 32, 16, 64, 8 };
 
   for (guint round = 0; round < 16; round++) {
     MotionConfig config;
-    guint8 *frames[LARGE_FRAMES];
 
     motion_config_init (&config);
     config.method = round % 4;
     config.block_size = blocks[round / 4];
-    config.width = sizes[(round + round / 4) % 4][0];
-    config.height = sizes[(round + round / 4) % 4][1];
+    config.width = large_sizes[(round + round / 4) % 4][0];
+    config.height = large_sizes[(round + round / 4) % 4][1];
     config.window = round / 8;
     config.tie = round / 4 % 2;
-    harness_case (h, "%ux%u, method %d, block-size %u", config.width,
-        config.height, config.method, config.block_size);
-    for (guint i = 0; i < LARGE_FRAMES; i++) {
-      frames[i] = harness_host (h, (gsize) config.width * config.height);
-      draw_large (h, &config, i, frames[i]);
-    }
-    compare_backends (h, &config, frames);
+    compare_scene (h, &config);
+  }
+}
+
+static void
+check_large_field (Harness *h)
+{
+  for (guint round = 0; round < 16; round++) {
+    MotionConfig config;
+
+    motion_config_init (&config);
+    config.method = MOTION_METHOD_FIELD;
+    config.block_size = 8u << round % 4;
+    config.width = large_sizes[round / 4][0];
+    config.height = large_sizes[round / 4][1];
+    config.subpel = 2 - round % 3;
+    compare_scene (h, &config);
   }
 }
 
@@ -299,7 +346,9 @@ main (int argc, char **argv)
 {
   static const HarnessTest tests[] = {
     { "motion-reference", check_against_reference, NULL },
+    { "motion-field", check_field, NULL },
     { "motion-large", check_large, NULL },
+    { "motion-large-field", check_large_field, NULL },
     { "motion-tiles", check_tiles, NULL },
     { "motion-engines", check_engines, NULL },
     { NULL, NULL, NULL },

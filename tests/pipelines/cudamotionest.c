@@ -123,7 +123,9 @@ test_system_memory (void)
 {
   static const gchar *const settings[] = { "", "method=step", "method=zonal",
     "bidirectional=true references=2", "subpel=quarter lambda=4",
-    "border=inside", "search-size=100 method=zonal block-size=16" };
+    "border=inside", "search-size=100 method=zonal block-size=16",
+    "method=field block-size=16 subpel=quarter",
+    "method=field bidirectional=true references=2" };
   gchar *source = make_source ("NV12", "");
 
   for (guint i = 0; i < G_N_ELEMENTS (settings); i++) {

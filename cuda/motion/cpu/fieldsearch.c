@@ -319,50 +319,24 @@ find_area (MotionCpuField *f)
 
 /* --- the expected vectors ------------------------------------------------------------ */
 
-/* Weights and weighted vectors, summed over squares of blocks; then the mean, in 1/16
- * units. */
-typedef struct {
-  gint64 weight, x, y;
-  MotionFieldVector mean;
-} Cell;
-
+/* Squares of blocks of one size. */
 typedef struct {
   gint32 columns, rows;
-  Cell *cells;
+  MotionFieldCell *cells;
 } Layer;
-
-static MotionFieldVector
-interpolate_means (const Layer *above, gint32 x, gint32 y)
-{
-  gint32 x0 = x / 2, y0 = y / 2;
-  gint32 x1 = motion_clamp (x & 1 ? x0 + 1 : x0 - 1, 0, above->columns - 1);
-  gint32 y1 = motion_clamp (y & 1 ? y0 + 1 : y0 - 1, 0, above->rows - 1);
-  const Cell *m = above->cells;
-  MotionFieldVector a = m[y0 * above->columns + x0].mean;
-  MotionFieldVector b = m[y0 * above->columns + x1].mean;
-  MotionFieldVector c = m[y1 * above->columns + x0].mean;
-  MotionFieldVector d = m[y1 * above->columns + x1].mean;
-
-  return (MotionFieldVector){ (9 * a.x + 3 * b.x + 3 * c.x + d.x) >> 4,
-    (9 * a.y + 3 * b.y + 3 * c.y + d.y) >> 4 };
-}
 
 /* @above: (nullable): the layer of larger squares */
 static void
 find_means (Layer *layer, const Layer *above)
 {
-  const gint64 full = MOTION_FIELD_FULL_WEIGHT;
-
   for (gint32 i = 0; i < layer->columns * layer->rows; i++) {
-    Cell *cell = &layer->cells[i];
-    gint64 rest = MAX (full - cell->weight, 0), total = cell->weight + rest;
+    MotionFieldCell *cell = &layer->cells[i];
     MotionFieldVector from = { 0, 0 };
 
-    if (above && rest > 0)
-      from = interpolate_means (above, i % layer->columns, i / layer->columns);
-    cell->mean =
-        (MotionFieldVector){ (gint32) ((16 * cell->x + rest * from.x) / total),
-          (gint32) ((16 * cell->y + rest * from.y) / total) };
+    if (above && cell->weight < MOTION_FIELD_FULL_WEIGHT)
+      from = motion_field_cell_between (above->cells, above->columns,
+          above->rows, i % layer->columns, i / layer->columns);
+    cell->mean = motion_field_cell_mean (cell, from);
   }
 }
 
@@ -371,8 +345,8 @@ add_cells (const Layer *below, Layer *layer)
 {
   for (gint32 y = 0; y < below->rows; y++) {
     for (gint32 x = 0; x < below->columns; x++) {
-      const Cell *from = &below->cells[y * below->columns + x];
-      Cell *to = &layer->cells[y / 2 * layer->columns + x / 2];
+      const MotionFieldCell *from = &below->cells[y * below->columns + x];
+      MotionFieldCell *to = &layer->cells[y / 2 * layer->columns + x / 2];
 
       to->weight += from->weight;
       to->x += from->x;
@@ -387,16 +361,16 @@ expect_vectors (MotionCpuGrid *grid)
   Layer layers[16] = { { grid->columns, grid->rows, NULL } };
   gint n = 1;
 
-  layers[0].cells = g_new (Cell, (gsize) grid->n);
+  layers[0].cells = g_new (MotionFieldCell, (gsize) grid->n);
   for (gint32 i = 0; i < grid->n; i++)
-    layers[0].cells[i] = (Cell){ .weight = grid->weights[i],
+    layers[0].cells[i] = (MotionFieldCell){ .weight = grid->weights[i],
       .x = (gint64) grid->weights[i] * grid->from[i].x,
       .y = (gint64) grid->weights[i] * grid->from[i].y };
   for (; layers[n - 1].columns > 1 || layers[n - 1].rows > 1; n++) {
     layers[n].columns = (layers[n - 1].columns + 1) / 2;
     layers[n].rows = (layers[n - 1].rows + 1) / 2;
     layers[n].cells =
-        g_new0 (Cell, (gsize) (layers[n].columns * layers[n].rows));
+        g_new0 (MotionFieldCell, (gsize) (layers[n].columns * layers[n].rows));
     add_cells (&layers[n - 1], &layers[n]);
   }
   for (gint i = n - 1; i >= 0; i--)

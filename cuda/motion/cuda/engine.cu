@@ -41,6 +41,7 @@ struct Slot {
   guint8 *planes[2];                /* device: prediction, residual */
   CvisMotionVector *pinned_vectors; /* host; in the same order */
   CvisMotionBlock *pinned_blocks;
+  gint32 *pinned_noise; /* host: of the frame; for method=field */
   guint8 *pinned_planes[2];
   cudaEvent_t done;
   MotionJob *job;
@@ -56,6 +57,7 @@ struct Search {
   MotionFound *found;
   MotionFullBlock *full_blocks; /* for the full search */
   MotionFullProgress *progress;
+  MotionFieldMemory memory; /* for method=field */
 };
 
 } // namespace
@@ -121,6 +123,7 @@ slot_init (MotionBackend *b, Slot *s, GError **error)
          && cvis_arena_take (arena, &s->blocks, n, "blocks", error)
          && cvis_arena_pin (arena, &s->pinned_vectors, n, "vectors", error)
          && cvis_arena_pin (arena, &s->pinned_blocks, n, "blocks", error)
+         && cvis_arena_pin (arena, &s->pinned_noise, 1, "noise", error)
          && cvis_arena_event (arena, &s->done, error);
 }
 
@@ -145,6 +148,20 @@ choose_full (MotionBackend *b, GError **error)
 }
 
 gboolean
+field_init (MotionBackend *b, Search *s, GError **error)
+{
+  const gsize size =
+      motion_field_memory_cut (&b->config, NULL, NULL) * b->n_fields;
+  guint8 *memory;
+
+  if (!cvis_arena_take (
+          &b->arena, &memory, size, "the regularised field", error))
+    return FALSE;
+  motion_field_memory_cut (&b->config, memory, &s->memory);
+  return CVIS_CUDA (cudaMemsetAsync (memory, 0, size, s->stream), error);
+}
+
+gboolean
 search_init (MotionBackend *b, Search *s, GError **error)
 {
   gsize n = (gsize) b->n_blocks * b->n_fields;
@@ -156,6 +173,8 @@ search_init (MotionBackend *b, Search *s, GError **error)
       || !cvis_arena_take (
           &b->arena, &s->found, n, "results of the search", error))
     return FALSE;
+  if (b->config.method == MOTION_METHOD_FIELD)
+    return field_init (b, s, error);
   return !is_full (&b->config)
          || (cvis_arena_take (&b->arena, &s->full_blocks, n,
                  "blocks of the full search", error)
@@ -207,6 +226,8 @@ cuda_create (const MotionConfig *config, CvisContext *context, GError **error)
   MotionBackend *b = g_new0 (MotionBackend, 1);
 
   b->config = *config;
+  if (config->method == MOTION_METHOD_FIELD)
+    b->config.lambda = 0; /* the field's own smoothness instead */
   b->context = cvis_context_ref (context);
   b->columns = motion_config_get_columns (config);
   b->n_blocks = b->columns * motion_config_get_rows (config);
@@ -350,6 +371,7 @@ describe_task (
   t->n_fields = task->job->n_fields;
   t->full_blocks = search->full_blocks;
   t->progress = search->progress;
+  t->memory = search->memory;
   t->current = b->pictures[task->picture].planes;
   t->prediction = task->job->prediction ? s->planes[0] : NULL;
   t->residual = task->job->residual ? s->planes[1] : NULL;
@@ -424,6 +446,17 @@ copy_results (MotionBackend *b, Slot *s, GError **error)
 }
 
 gboolean
+copy_noise (
+    MotionBackend *b, Slot *s, const MotionDeviceTask *t, GError **error)
+{
+  return t->current.survey == NULL
+         || CVIS_CUDA (
+             cudaMemcpyAsync (s->pinned_noise, &t->current.survey->noise,
+                 sizeof *s->pinned_noise, cudaMemcpyDeviceToHost, b->down),
+             error);
+}
+
+gboolean
 copy_planes (
     MotionBackend *b, Slot *s, const MotionDeviceTask *t, GError **error)
 {
@@ -457,7 +490,8 @@ search_in_context (
           && !CVIS_CUDA (motion_launch_predict (&t, own->stream), error)))
     return FALSE;
   return cvis_stream_follow (b->down, own->done, own->stream, error)
-         && copy_results (b, s, error) && copy_planes (b, s, &t, error)
+         && copy_results (b, s, error) && copy_noise (b, s, &t, error)
+         && copy_planes (b, s, &t, error)
          && CVIS_CUDA (cudaEventRecord (s->done, b->down), error);
 }
 
@@ -505,6 +539,8 @@ store_results (const MotionBackend *b, const Slot *s)
     memcpy (job->fields[i].blocks, s->pinned_blocks + first,
         n * sizeof (CvisMotionBlock));
   }
+  if (b->config.method == MOTION_METHOD_FIELD && job->n_fields > 0)
+    job->flags |= motion_field_frame_flags (*s->pinned_noise);
   store_plane (b, s->pinned_planes[0], job->prediction, job->prediction_stride);
   store_plane (b, s->pinned_planes[1], job->residual, job->residual_stride);
 }
@@ -539,8 +575,10 @@ motion_launch_search (const MotionDeviceTask *task, const MotionTile *tile,
     code = method == MOTION_METHOD_STEP ? motion_launch_step (task, stream)
            : method == MOTION_METHOD_ZONAL
                ? motion_launch_zonal (task, early ? kept_there : NULL, stream)
+           : method == MOTION_METHOD_FIELD
+               ? motion_launch_field (task, stream)
                : motion_launch_full (task, tile, stream);
-  if (code == cudaSuccess)
+  if (code == cudaSuccess && method != MOTION_METHOD_FIELD)
     code = motion_launch_finish (task, stream);
   if (code == cudaSuccess && !early)
     code = cudaEventRecord (kept_there, stream);

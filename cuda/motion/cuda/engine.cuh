@@ -11,7 +11,8 @@
 #include "cuda/motion/layout.h"
 #include "cuda/motion/arithmetic.h"
 
-/* Result of a block's search: whole pixels, costs of 8-bit samples. */
+/* Result of a block's search: whole pixels, costs of 8-bit samples. With
+ * MOTION_METHOD_FIELD x and y are quarter pixels, and cost is the confidence. */
 typedef struct {
   gint16 x, y;               /* best vector */
   gint16 second_x, second_y; /* second best vector */
@@ -55,6 +56,53 @@ typedef struct {
   guint32 ordered, parity;
 } MotionFullProgress;
 
+/* Blocks of a level of a regularised field.
+ * @vectors: of three passes in turn */
+typedef struct {
+  gint32 columns, rows, n;
+  short2 *vectors[3];
+  short2 *inherited, *expected;
+  gint32 *weights;
+} MotionFieldGrid;
+
+#define MOTION_FIELD_BINS (2 * 4 * 129 + 1)
+
+/* Numbers that the kernels of a regularised field pass on. All zero before the
+ * first search.
+ * @counts: blocks with each x and y, from -4 * 129 on; zero after each use
+ * @ended: thread blocks that have ended; zero after each use
+ * @dominant: candidate of all blocks of the level
+ * @queued: blocks that search on their own
+ * @lit: samples of level 0 of the frame are compared as @light */
+typedef struct {
+  guint32 counts[2][MOTION_FIELD_BINS];
+  guint32 ended, queued;
+  MotionFieldArea area;
+  MotionFieldVector dominant;
+  gboolean lit;
+  guint8 light[256];
+} MotionFieldState;
+
+/* Memory of the regularised fields of a search. The pointers are those of the first
+ * field; @stride is the number of bytes from there to the next.
+ * @costs, @sums: of all vectors of the coarsest level: of each block, of all blocks;
+ *   the sums are zero after each use
+ * @cells: of the squares of 2 x 2 blocks, of 4 x 4, ...
+ * @means: of the blocks of level 1; see field_means_kernel()
+ * @queue: blocks that search on their own */
+typedef struct {
+  gsize stride;
+  MotionFieldGrid grids[MOTION_FIELD_LEVELS];
+  MotionFieldState *state;
+  guint16 *costs;
+  unsigned long long *sums;
+  MotionFieldCell *cells;
+  int2 *means;
+  gint32 *ambiguities;
+  gint32 *gains; /* see motion_field_settles() */
+  guint32 *queue;
+} MotionFieldMemory;
+
 /* A field to search.
  * @prior: vectors of the same field of the frame before, without their
  *   costs; NULL: none. If priors do not affect the result, any earlier
@@ -83,6 +131,7 @@ typedef struct {
   MotionFullBlock
       *full_blocks; /* of all blocks of all fields; for the full search */
   MotionFullProgress *progress; /* one for each search */
+  MotionFieldMemory memory;     /* for method=field */
   unsigned long long *counters; /* nullable; see MotionCounter */
 } MotionDeviceTask;
 
@@ -146,6 +195,40 @@ cudaError_t motion_clear_full (MotionFullBlock *full_blocks,
 /* The full search, with elimination if the method is MOTION_METHOD_FULL. */
 cudaError_t motion_launch_full (
     const MotionDeviceTask *task, const MotionTile *tile, cudaStream_t stream);
+
+/* Places what a field's search needs in @memory, as for motion_picture_cut().
+ * Returns: bytes of memory for a field */
+gsize motion_field_memory_cut (
+    const MotionConfig *config, guint8 *memory, MotionFieldMemory *result);
+/* Makes levels, halves, lines and survey of a picture from its search plane. */
+cudaError_t motion_launch_field_picture (const MotionConfig *config,
+    const MotionLayout *layout, const MotionDevicePicture *picture,
+    cudaStream_t stream);
+/* The regularised fields: computes vectors and blocks, or found with a depth of
+ * 10. */
+cudaError_t motion_launch_field (
+    const MotionDeviceTask *task, cudaStream_t stream);
+/* Its steps, called by motion_launch_field(): the levels above 0, then level 0, then
+ * what follows the passes. @vectors: index of the final vectors of the level */
+cudaError_t motion_launch_field_above (
+    const MotionDeviceTask *task, guint *vectors, cudaStream_t stream);
+cudaError_t motion_launch_field_finish (
+    const MotionDeviceTask *task, guint vectors, cudaStream_t stream);
+/* Their steps. */
+cudaError_t motion_launch_field_coarsest (
+    const MotionDeviceTask *task, cudaStream_t stream);
+/* @above: the final vectors of the level above
+ * Returns: @result: index of the final vectors */
+cudaError_t motion_launch_field_level (const MotionDeviceTask *task,
+    guint level, guint above, guint *result, cudaStream_t stream);
+/* Computes weights and expected vectors from vectors[@from]. */
+cudaError_t motion_launch_field_expected (
+    const MotionDeviceTask *task, guint level, guint from, cudaStream_t stream);
+/* Finds the change of light from the vectors of level 1. */
+cudaError_t motion_launch_field_light (
+    const MotionDeviceTask *task, guint vectors, cudaStream_t stream);
+cudaError_t motion_launch_field_ambiguity (
+    const MotionDeviceTask *task, guint vectors, cudaStream_t stream);
 
 /* Computes vectors, kept and blocks from found: subpixel refinement and
  * measures. */

@@ -5,6 +5,7 @@
 /* After the search: subpixel refinement, measures of the blocks, prediction
  * and residual. */
 #include "cuda/motion/cuda/sample.cuh"
+#include "cuda/motion/field.h"
 
 namespace {
 
@@ -27,6 +28,10 @@ finish_store_block (const MotionDeviceTask *task,
                           + motion_code_bits (v.y - prior.y));
   block->flags = motion_block_flags (
       &task->config, (guint32) place.w, (guint32) place.h, &vector, block);
+  if (task->config.method == MOTION_METHOD_FIELD)
+    block->flags = motion_field_flags (&task->config, (guint32) place.w,
+        (guint32) place.h, &vector, block, field->found[place.number].cost,
+        task->current.survey->noise);
   field->vectors[place.number] = vector;
   if (!motion_keeps_early (&task->config))
     field->kept[place.number] = vector;
@@ -366,7 +371,9 @@ __launch_bounds__ (FINISH_THREADS)
   const guint32 lambda = task.config.lambda;
   const short2 prior = motion_prior (&task, field, place.number);
   const MotionFound found = field->found[place.number];
-  short2 v = make_short2 ((gint16) (4 * found.x), (gint16) (4 * found.y));
+  const gint32 units = task.config.method == MOTION_METHOD_FIELD ? 1 : 4;
+  short2 v =
+      make_short2 ((gint16) (units * found.x), (gint16) (units * found.y));
   const short2 whole = v;
   Halves<SIZE> *halves = NULL; /* of 8-bit samples */
   CvisMotionBlock block;
@@ -530,10 +537,13 @@ motion_launch_finish (const MotionDeviceTask *task, cudaStream_t stream)
   dim3 grid (task->n_blocks, task->n_fields);
   dim3 warps (
       (task->n_blocks + FINISH_WARPS - 1) / FINISH_WARPS, task->n_fields);
+  /* the vectors of method=field are not refined */
+  const bool refines = task->config.subpel != MOTION_SUBPEL_NONE
+                       && task->config.method != MOTION_METHOD_FIELD;
 
-  if (task->config.subpel != MOTION_SUBPEL_NONE && task->config.depth == 8)
+  if (refines && task->config.depth == 8)
     MOTION_LAUNCH_SIZE (FINISH_8_SUBPEL, grid, FINISH_THREADS, stream, *task);
-  else if (task->config.subpel != MOTION_SUBPEL_NONE)
+  else if (refines)
     MOTION_LAUNCH_SIZE (FINISH_10_SUBPEL, grid, FINISH_THREADS, stream, *task);
   else if (task->config.depth == 8)
     MOTION_LAUNCH_SIZE (FINISH_8, warps, FINISH_THREADS, stream, *task);

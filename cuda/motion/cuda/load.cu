@@ -170,11 +170,11 @@ motion_launch_sample (const MotionConfig *config, const MotionLayout *layout,
       (config->width + LOAD_THREADS - 1) / LOAD_THREADS, config->height);
 
   if (config->depth == 8)
-    sample_kernel<guint8><<<blocks, LOAD_THREADS, 0, stream>>> (luma, stride,
-        config->sampling, config->width, staged, layout->staged_pitch);
+    MOTION_START (sample_kernel<guint8>, blocks, LOAD_THREADS, stream, luma,
+        stride, config->sampling, config->width, staged, layout->staged_pitch);
   else
-    sample_kernel<guint16><<<blocks, LOAD_THREADS, 0, stream>>> (luma, stride,
-        config->sampling, config->width, staged, layout->staged_pitch);
+    MOTION_START (sample_kernel<guint16>, blocks, LOAD_THREADS, stream, luma,
+        stride, config->sampling, config->width, staged, layout->staged_pitch);
   return cudaGetLastError ();
 }
 
@@ -195,10 +195,12 @@ motion_launch_load (const MotionConfig *config, const MotionLayout *layout,
     (gint32) config->height, shift, pieces, quarter_pieces };
 
   if (config->depth == 8)
-    load_kernel<guint8><<<blocks, LOAD_THREADS, 0, stream>>> (p);
+    MOTION_START (load_kernel<guint8>, blocks, LOAD_THREADS, stream, p);
   else
-    load_kernel<guint16><<<blocks, LOAD_THREADS, 0, stream>>> (p);
+    MOTION_START (load_kernel<guint16>, blocks, LOAD_THREADS, stream, p);
   if (picture->sums[0] != NULL)
     return motion_launch_sums (layout, picture, stream);
+  if (picture->survey != NULL)
+    return motion_launch_field_picture (config, layout, picture, stream);
   return cudaGetLastError ();
 }

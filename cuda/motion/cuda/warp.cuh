@@ -19,22 +19,31 @@
 
 #define MOTION_NONE 0xffffffffu /* no cost */
 
-/* Launches KERNEL (block size) with the task; KERNEL is a macro that names
- * the kernel for a size. */
-#define MOTION_LAUNCH_SIZE(KERNEL, grid, threads, stream, task)                \
+/* Starts a kernel; tests/emulation defines it otherwise. */
+#ifndef MOTION_START
+#define MOTION_START(kernel, grid, threads, stream, ...)                       \
+  kernel<<<grid, threads, 0, stream>>> (__VA_ARGS__)
+#endif
+
+/* Launches KERNEL (block size) with the parameters, the task first; KERNEL is a macro
+ * that names the kernel for a size. */
+#define MOTION_LAUNCH_SIZE(KERNEL, grid, threads, stream, task, ...)           \
   do {                                                                         \
     switch ((task).config.block_size) {                                        \
       case 8:                                                                  \
-        KERNEL (8)<<<grid, threads, 0, stream>>> (task);                       \
+        MOTION_START (KERNEL (8), grid, threads, stream, task, ##__VA_ARGS__); \
         break;                                                                 \
       case 16:                                                                 \
-        KERNEL (16)<<<grid, threads, 0, stream>>> (task);                      \
+        MOTION_START (                                                         \
+            KERNEL (16), grid, threads, stream, task, ##__VA_ARGS__);          \
         break;                                                                 \
       case 32:                                                                 \
-        KERNEL (32)<<<grid, threads, 0, stream>>> (task);                      \
+        MOTION_START (                                                         \
+            KERNEL (32), grid, threads, stream, task, ##__VA_ARGS__);          \
         break;                                                                 \
       default:                                                                 \
-        KERNEL (64)<<<grid, threads, 0, stream>>> (task);                      \
+        MOTION_START (                                                         \
+            KERNEL (64), grid, threads, stream, task, ##__VA_ARGS__);          \
         break;                                                                 \
     }                                                                          \
   } while (0)
@@ -50,12 +59,16 @@ motion_lane (void)
 static __device__ __forceinline__ guint32
 motion_sad4 (guint32 a, guint32 b, guint32 sum)
 {
+#ifdef MOTION_EMULATED
+  return sum + __vsadu4 (a, b);
+#else
   guint32 result;
 
   asm("vabsdiff4.u32.u32.u32.add %0, %1, %2, %3;"
       : "=r"(result)
       : "r"(a), "r"(b), "r"(sum));
   return result;
+#endif
 }
 
 /* @sum + |@a - @b| */
@@ -97,6 +110,21 @@ motion_warp_min (guint32 v)
   for (int d = 16; d > 0; d /= 2)
     v = min (v, __shfl_xor_sync (MOTION_ALL_LANES, v, d));
   return v;
+#endif
+}
+
+/* Lanes with the same @key. */
+static __device__ __forceinline__ guint32
+motion_warp_match (guint32 key)
+{
+#if __CUDA_ARCH__ >= 700
+  return __match_any_sync (MOTION_ALL_LANES, key);
+#else
+  guint32 lanes = 0;
+
+  for (int i = 0; i < 32; i++)
+    lanes |= (guint32) (__shfl_sync (MOTION_ALL_LANES, key, i) == key) << i;
+  return lanes;
 #endif
 }
 

@@ -1465,29 +1465,6 @@ GST_START_TEST (test_backend)
 }
 GST_END_TEST;
 
-/* method=field computes on the CPU only. */
-GST_START_TEST (test_backend_of_field)
-{
-  MotionClip *clip = clip_new (1);
-  GstElement *element = gst_element_factory_make ("cudamotionest", NULL);
-  GstHarness *h = gst_harness_new_with_element (element, "sink", "src");
-  gint active = 0;
-
-  gst_util_set_object_arg (G_OBJECT (element), "method", "field");
-  gst_harness_set_src_caps (h, gst_video_info_to_caps (&clip->info));
-  gst_harness_push (h, motion_clip_buffer (clip, 0, 0));
-  gst_buffer_unref (gst_harness_pull (h));
-  g_object_get (element, "active-backend", &active, NULL);
-  fail_unless_equals_int (active, 1);
-  gst_harness_teardown (h);
-  gst_object_unref (element);
-  motion_clip_free (clip);
-  bus_expect_first ("videotestsrc num-buffers=1 ! cudamotionest method=field "
-                    "backend=cuda ! fakesink",
-      GST_MESSAGE_ERROR, "method=field has no CUDA backend");
-}
-GST_END_TEST;
-
 /* --- refused input ------------------------------------------------------- */
 
 static void
@@ -1726,7 +1703,6 @@ cudamotionest_suite (void)
   tcase_add_test (tc, test_late_properties);
   tcase_add_test (tc, test_message);
   tcase_add_test (tc, test_backend);
-  tcase_add_test (tc, test_backend_of_field);
   tcase_add_test (tc, test_bad_caps);
   tcase_add_test (tc, test_mixed);
   tcase_add_test (tc, test_preferred_format);
