@@ -41,7 +41,9 @@ static const GOptionEntry entries[] = {
   { "video", 0, 0, G_OPTION_ARG_FILENAME, &options.video,
       "Write the video with arrows: .webm, .mp4 or .avi", "FILE" },
   { "method", 0, 0, G_OPTION_ARG_STRING, &options.method,
-      "Search: full (default), step or zonal", "NAME" },
+      "Search: field (default: the motion of the scene), full (the smallest "
+      "difference), step or zonal",
+      "NAME" },
   { "block-size", 0, 0, G_OPTION_ARG_INT, &options.block_size,
       "Side of a block: 8, 16 (default), 32 or 64", "PIXELS" },
   { "search-range", 0, 0, G_OPTION_ARG_INT, &options.range,
@@ -75,7 +77,7 @@ append_estimation (GString *launch, const CommonOptions *common)
 {
   g_string_append (launch, "! videoconvert ! cudamotionest name=motion ");
   launch_set (
-      launch, "method", options.method != NULL ? options.method : "full");
+      launch, "method", options.method != NULL ? options.method : "field");
   launch_set_int (launch, "block-size", options.block_size);
   launch_set_int (launch, "search-range", options.range);
   launch_set (
@@ -323,8 +325,8 @@ write_motion_report (const Estimation *self, GError **error)
       "length");
   motion_course_report (self->course, report);
   report_add_input (report, self->name);
-  report_add_setting (
-      report, "method", "%s", options.method != NULL ? options.method : "full");
+  report_add_setting (report, "method", "%s",
+      options.method != NULL ? options.method : "field");
   report_add_setting (report, "block size", "%d pixels", options.block_size);
   report_add_setting (report, "search range", "%d pixels", options.range);
   report_add_setting (report, "precision", "%s",
@@ -341,13 +343,14 @@ write_motion_report (const Estimation *self, GError **error)
 static gboolean
 check_motion_options (GError **error)
 {
-  static const gchar *const methods[] = { "full", "step", "zonal", NULL };
+  static const gchar *const methods[] = { "field", "full", "step", "zonal",
+    NULL };
   static const gchar *const precisions[] = { "none", "half", "quarter", NULL };
   gchar *fault = NULL;
 
   if (options.method != NULL && !g_strv_contains (methods, options.method))
     fault = g_strdup_printf (
-        "--method %s is none of full, step and zonal", options.method);
+        "--method %s is none of field, full, step and zonal", options.method);
   else if (options.subpel != NULL
            && !g_strv_contains (precisions, options.subpel))
     fault = g_strdup_printf (

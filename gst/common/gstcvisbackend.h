@@ -45,10 +45,6 @@ gboolean gst_cvis_backend_get_property (
  * Returns: FALSE after posting the error. */
 gboolean gst_cvis_backend_start (
     GstCvisBackend *backend, GstElement *element, CvisContext **context);
-/* Uses the CPU for the reason @why_not and reports that like a fallback, for
- * settings that only the CPU supports. */
-void gst_cvis_backend_start_on_cpu (
-    GstCvisBackend *backend, GstElement *element, const gchar *why_not);
 void gst_cvis_backend_stop (GstCvisBackend *backend, GstElement *element);
 
 G_END_DECLS

@@ -71,8 +71,6 @@ gst_cuda_motion_est_start (GstCvisFilter *filter)
   self->key_units = 0;
   self->warned_of_regions = self->warned_of_delta_qp = FALSE;
   self->on_device = FALSE;
-  if (wanted == CVIS_BACKEND_CUDA && self->wanted.method == MOTION_METHOD_FIELD)
-    return gst_motion_reject_cuda (self);
   if (wanted == CVIS_BACKEND_CUDA)
     self->decided = gst_cvis_filter_start_backend (filter);
   return wanted != CVIS_BACKEND_CUDA || self->decided;

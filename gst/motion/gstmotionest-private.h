@@ -86,9 +86,6 @@ GST_DEBUG_CATEGORY_EXTERN (gst_cuda_motion_est_debug);
 
 extern const GstCvisVideoKind gst_motion_est_kind;
 
-/* Posts the error of method=field on a device. Returns: FALSE */
-gboolean gst_motion_reject_cuda (GstCudaMotionEst *self);
-
 /* See GstCvisFilterClass. If frames of @caps cannot be compared with earlier ones,
  * those are pushed first. */
 GstFlowReturn gst_motion_negotiate (GstCvisFilter *filter, GstCaps *caps);

@@ -111,8 +111,8 @@ get_devices (GstCudaMotionEst *self)
     return devices;
   GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS,
       ("One GPU searches, not all of cuda-device-ids: with this method or "
-       "lambda a field starts from that of the frame before. Use method=full "
-       "or step, and lambda=0, for several GPUs."),
+       "lambda a field starts from that of the frame before. Use method=field, "
+       "or full or step with lambda=0, for several GPUs."),
       (NULL));
   return NULL;
 }
@@ -212,33 +212,14 @@ gst_motion_setup_engine (GstCudaMotionEst *self, CvisContext *context)
   return TRUE;
 }
 
-gboolean
-gst_motion_reject_cuda (GstCudaMotionEst *self)
-{
-  GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS,
-      ("method=field has no CUDA backend. Use backend=auto or backend=cpu, and "
-       "cudadownload for frames in CUDA memory."),
-      (NULL));
-  return FALSE;
-}
-
 /* Chooses the backend; not for frames on a device, whose memory has a context. */
 static gboolean
 decide_backend (GstCudaMotionEst *self)
 {
-  gboolean field = self->wanted.method == MOTION_METHOD_FIELD;
-
-  if (self->on_device && field)
-    return gst_motion_reject_cuda (self);
   if (self->on_device) {
     self->decided = FALSE;
     g_clear_pointer (&self->filter.context, cvis_context_unref);
     return gst_cvis_filter_use_memory (&self->filter, TRUE);
-  }
-  if (!self->decided && field) {
-    gst_cvis_backend_start_on_cpu (&self->filter.backend, GST_ELEMENT (self),
-        "method=field has no CUDA backend");
-    self->decided = TRUE;
   }
   if (!self->decided)
     self->decided = gst_cvis_filter_start_backend (&self->filter);

@@ -489,7 +489,8 @@ class Video(Tool):
 
     def test_reduced_search_loses_no_cut(self):
         self.make_cuts()
-        launch("filesrc location=cuts.avi ! decodebin ! videoconvert ! cudamotionest name=m ! fakesink"
+        launch("filesrc location=cuts.avi ! decodebin ! videoconvert ! cudamotionest method=full"
+               " block-size=32 subpel=none name=m ! fakesink"
                " m.src_vectors ! motionvectorenc format=scenes-csv ! filesink location=full.csv")
         run("scenes", "cuts.avi", "-o", "reduced.csv", "-q")
         self.assertEqual(read("reduced.csv"), read("full.csv"))
