@@ -231,6 +231,13 @@ estimate_motion (Estimation *self, GError **error)
 
 /* --- results --------------------------------------------------------------- */
 
+/* Whether the search method gives a confidence and a noise level */
+static gboolean
+is_rated (const Estimation *self)
+{
+  return structure_get_double (self->stats, "mean-confidence") >= 0;
+}
+
 static void
 print_summary (const Estimation *self)
 {
@@ -247,6 +254,12 @@ print_summary (const Estimation *self)
       structure_get_double (self->stats, "mean-global-motion"));
   g_print ("PSNR of the prediction        %8.2f dB\n",
       structure_get_double (self->stats, "psnr"));
+  if (is_rated (self)) {
+    g_print ("confidence of the vectors     %8.1f %%\n",
+        100 * structure_get_double (self->stats, "mean-confidence"));
+    g_print ("noise of the frames           %8.2f levels\n",
+        structure_get_double (self->stats, "noise"));
+  }
   g_print ("\n%.2f s, %.1f frames/s, %s\n", self->seconds,
       structure_get_count (self->stats, "frames") / MAX (self->seconds, 1e-6),
       self->backend);
@@ -272,6 +285,12 @@ print_motion_json (const Estimation *self)
   json_add_double (json, "mean-global-motion-px",
       structure_get_double (self->stats, "mean-global-motion"));
   json_add_double (json, "psnr-db", structure_get_double (self->stats, "psnr"));
+  if (is_rated (self)) {
+    json_add_double (json, "mean-confidence",
+        structure_get_double (self->stats, "mean-confidence"));
+    json_add_double (
+        json, "noise-levels", structure_get_double (self->stats, "noise"));
+  }
   json_add_double (json, "seconds", self->seconds);
   json_add_string (json, "backend", self->backend);
   json_builder_end_object (json);
@@ -295,10 +314,15 @@ add_summary (const Estimation *self, Report *report)
     { "PSNR of the prediction", "dB",
         structure_get_double (self->stats, "psnr") },
     { "scene cuts", "", structure_get_count (self->stats, "scene-cuts") },
+    { "confidence of the vectors", "%",
+        100 * structure_get_double (self->stats, "mean-confidence") },
+    { "noise of the frames", "levels",
+        structure_get_double (self->stats, "noise") },
   };
+  const guint n_rows = G_N_ELEMENTS (rows) - (is_rated (self) ? 0 : 2);
 
   report_begin_table (report, head);
-  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+  for (guint i = 0; i < n_rows; i++) {
     gchar *value = g_strdup_printf ("%.4g %s", rows[i].value, rows[i].unit);
 
     report_add_row (

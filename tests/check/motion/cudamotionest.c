@@ -1424,7 +1424,7 @@ GST_START_TEST (test_message)
   Rig rig = rig_new_playing ("", FALSE, clip);
   GstStructure *message;
   guint64 frames, p99;
-  gdouble psnr, share;
+  gdouble psnr, share, confidence, noise;
 
   g_object_set (
       rig.element, "message-interval", (guint64) 3600 * GST_SECOND, NULL);
@@ -1440,13 +1440,37 @@ GST_START_TEST (test_message)
   fail_unless (pop_message (&rig, "cudamotionest-stats") == NULL);
 
   g_object_get (rig.element, "stats", &message, NULL);
-  fail_unless (
-      gst_structure_get (message, "psnr", G_TYPE_DOUBLE, &psnr, "static-share",
-          G_TYPE_DOUBLE, &share, "latency-p99", G_TYPE_UINT64, &p99, NULL));
+  fail_unless (gst_structure_get (message, "psnr", G_TYPE_DOUBLE, &psnr,
+      "static-share", G_TYPE_DOUBLE, &share, "latency-p99", G_TYPE_UINT64, &p99,
+      "mean-confidence", G_TYPE_DOUBLE, &confidence, "noise", G_TYPE_DOUBLE,
+      &noise, NULL));
+  fail_unless (confidence > 0.3 && confidence < 1, "%g", confidence);
+  fail_unless (noise >= 0, "%g", noise);
   fail_unless (psnr > 20.0 && psnr < 100.0, "%g dB", psnr);
   fail_unless (share > 0.2 && share < 0.8, "%g static", share);
   fail_unless (p99 > 0);
   gst_structure_free (message);
+  rig_free (&rig);
+  motion_clip_free (clip);
+}
+GST_END_TEST;
+
+/* Other methods give neither confidence nor noise. */
+GST_START_TEST (test_unrated_stats)
+{
+  MotionClip *clip = clip_of_mode (0, 3);
+  Rig rig = rig_new_playing (modes[0].settings, FALSE, clip);
+  gdouble confidence, noise;
+  GstStructure *stats;
+
+  push_frames (&rig, clip, 0, 3);
+  push_eos (&rig);
+  pull_all (&rig, clip, 0, 3, 0);
+  g_object_get (rig.element, "stats", &stats, NULL);
+  fail_unless (gst_structure_get (stats, "mean-confidence", G_TYPE_DOUBLE,
+      &confidence, "noise", G_TYPE_DOUBLE, &noise, NULL));
+  fail_unless (confidence == -1 && noise == -1, "%g, %g", confidence, noise);
+  gst_structure_free (stats);
   rig_free (&rig);
   motion_clip_free (clip);
 }
@@ -1711,6 +1735,7 @@ cudamotionest_suite (void)
   tcase_add_test (tc, test_behind);
   tcase_add_test (tc, test_late_properties);
   tcase_add_test (tc, test_message);
+  tcase_add_test (tc, test_unrated_stats);
   tcase_add_test (tc, test_backend);
   tcase_add_test (tc, test_bad_caps);
   tcase_add_test (tc, test_mixed);
