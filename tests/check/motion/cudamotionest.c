@@ -1119,6 +1119,7 @@ note_key_order (GstPad *pad, GstPadProbeInfo *info, gpointer order)
 GST_START_TEST (test_key_units_between_bars)
 {
   static const guint bars[] = { 0, 64, 75, 128 };
+  static const gchar *const methods[] = { "full", "zonal", "field" };
   const guint block_size = 16u << __i__ % 3;
   MotionConfig config = config_for (512, 256);
   MotionClip *clip =
@@ -1128,7 +1129,7 @@ GST_START_TEST (test_key_units_between_bars)
     gchar *line = g_strdup_printf ("cudamotionest backend=cpu search-range=8 "
                                    "method=%s block-size=%u "
                                    "force-key-units=true",
-        __i__ < 3 ? "full" : "zonal", block_size);
+        methods[__i__ / 3], block_size);
     gchar *caps = g_strdup_printf ("video/x-raw, format=GRAY8, width=512, "
                                    "height=%u, framerate=25/1",
         256 + 2 * bars[k]);
@@ -1726,7 +1727,7 @@ cudamotionest_suite (void)
   tcase_add_test (tc, test_latency_without_rate);
   tcase_add_test (tc, test_allocation);
   tcase_add_test (tc, test_scene_cut);
-  tcase_add_loop_test (tc, test_key_units_between_bars, 0, 6);
+  tcase_add_loop_test (tc, test_key_units_between_bars, 0, 9);
   tcase_add_loop_test (tc, test_scene_cut_off, 0, 2);
   tcase_add_loop_test (tc, test_regions, 0, 2);
   tcase_add_loop_test (tc, test_region_warnings, 0, 2);
