@@ -41,7 +41,9 @@ static const GOptionEntry entries[] = {
   { "video", 0, 0, G_OPTION_ARG_FILENAME, &options.video,
       "Write the video with arrows: .webm, .mp4 or .avi", "FILE" },
   { "method", 0, 0, G_OPTION_ARG_STRING, &options.method,
-      "Search: full (default), step or zonal", "NAME" },
+      "Search: field (default: the motion of the scene), full (the smallest "
+      "difference), step or zonal",
+      "NAME" },
   { "block-size", 0, 0, G_OPTION_ARG_INT, &options.block_size,
       "Side of a block: 8, 16 (default), 32 or 64", "PIXELS" },
   { "search-range", 0, 0, G_OPTION_ARG_INT, &options.range,
@@ -75,7 +77,7 @@ append_estimation (GString *launch, const CommonOptions *common)
 {
   g_string_append (launch, "! videoconvert ! cudamotionest name=motion ");
   launch_set (
-      launch, "method", options.method != NULL ? options.method : "full");
+      launch, "method", options.method != NULL ? options.method : "field");
   launch_set_int (launch, "block-size", options.block_size);
   launch_set_int (launch, "search-range", options.range);
   launch_set (
@@ -229,6 +231,13 @@ estimate_motion (Estimation *self, GError **error)
 
 /* --- results --------------------------------------------------------------- */
 
+/* Whether the search method gives a confidence and a noise level */
+static gboolean
+is_rated (const Estimation *self)
+{
+  return structure_get_double (self->stats, "mean-confidence") >= 0;
+}
+
 static void
 print_summary (const Estimation *self)
 {
@@ -245,6 +254,12 @@ print_summary (const Estimation *self)
       structure_get_double (self->stats, "mean-global-motion"));
   g_print ("PSNR of the prediction        %8.2f dB\n",
       structure_get_double (self->stats, "psnr"));
+  if (is_rated (self)) {
+    g_print ("confidence of the vectors     %8.1f %%\n",
+        100 * structure_get_double (self->stats, "mean-confidence"));
+    g_print ("noise of the frames           %8.2f levels\n",
+        structure_get_double (self->stats, "noise"));
+  }
   g_print ("\n%.2f s, %.1f frames/s, %s\n", self->seconds,
       structure_get_count (self->stats, "frames") / MAX (self->seconds, 1e-6),
       self->backend);
@@ -270,6 +285,12 @@ print_motion_json (const Estimation *self)
   json_add_double (json, "mean-global-motion-px",
       structure_get_double (self->stats, "mean-global-motion"));
   json_add_double (json, "psnr-db", structure_get_double (self->stats, "psnr"));
+  if (is_rated (self)) {
+    json_add_double (json, "mean-confidence",
+        structure_get_double (self->stats, "mean-confidence"));
+    json_add_double (
+        json, "noise-levels", structure_get_double (self->stats, "noise"));
+  }
   json_add_double (json, "seconds", self->seconds);
   json_add_string (json, "backend", self->backend);
   json_builder_end_object (json);
@@ -293,10 +314,15 @@ add_summary (const Estimation *self, Report *report)
     { "PSNR of the prediction", "dB",
         structure_get_double (self->stats, "psnr") },
     { "scene cuts", "", structure_get_count (self->stats, "scene-cuts") },
+    { "confidence of the vectors", "%",
+        100 * structure_get_double (self->stats, "mean-confidence") },
+    { "noise of the frames", "levels",
+        structure_get_double (self->stats, "noise") },
   };
+  const guint n_rows = G_N_ELEMENTS (rows) - (is_rated (self) ? 0 : 2);
 
   report_begin_table (report, head);
-  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+  for (guint i = 0; i < n_rows; i++) {
     gchar *value = g_strdup_printf ("%.4g %s", rows[i].value, rows[i].unit);
 
     report_add_row (
@@ -323,8 +349,8 @@ write_motion_report (const Estimation *self, GError **error)
       "length");
   motion_course_report (self->course, report);
   report_add_input (report, self->name);
-  report_add_setting (
-      report, "method", "%s", options.method != NULL ? options.method : "full");
+  report_add_setting (report, "method", "%s",
+      options.method != NULL ? options.method : "field");
   report_add_setting (report, "block size", "%d pixels", options.block_size);
   report_add_setting (report, "search range", "%d pixels", options.range);
   report_add_setting (report, "precision", "%s",
@@ -341,13 +367,14 @@ write_motion_report (const Estimation *self, GError **error)
 static gboolean
 check_motion_options (GError **error)
 {
-  static const gchar *const methods[] = { "full", "step", "zonal", NULL };
+  static const gchar *const methods[] = { "field", "full", "step", "zonal",
+    NULL };
   static const gchar *const precisions[] = { "none", "half", "quarter", NULL };
   gchar *fault = NULL;
 
   if (options.method != NULL && !g_strv_contains (methods, options.method))
     fault = g_strdup_printf (
-        "--method %s is none of full, step and zonal", options.method);
+        "--method %s is none of field, full, step and zonal", options.method);
   else if (options.subpel != NULL
            && !g_strv_contains (precisions, options.subpel))
     fault = g_strdup_printf (

@@ -82,7 +82,7 @@ make_scenes_launch (const Search *search, gboolean temporary)
   video_append_source (launch, search->name, search->common);
   g_string_append_printf (launch,
       "! videoconvert ! cudamotionest name=motion search-size=%d "
-      "method=zonal block-size=32 search-range=32 ",
+      "method=zonal block-size=32 search-range=32 subpel=none ",
       options.side);
   if (options.threshold != 0.5)
     launch_set_double (launch, "scene-threshold", options.threshold);

@@ -108,5 +108,12 @@ motion_config_get_n_pictures (const MotionConfig *config)
 gboolean
 motion_config_needs_prior (const MotionConfig *config)
 {
-  return config->method == MOTION_METHOD_ZONAL || config->lambda != 0;
+  switch (config->method) {
+    case MOTION_METHOD_ZONAL:
+      return TRUE;
+    case MOTION_METHOD_FIELD:
+      return FALSE;
+    default:
+      return config->lambda != 0;
+  }
 }

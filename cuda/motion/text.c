@@ -10,12 +10,12 @@
 
 #define CSV_HEADER                                                             \
   "frame,block_x,block_y,mv_x_qpel,mv_y_qpel,sad,zero_sad,second_sad,intra,"   \
-  "flags\n"
+  "flags,confidence\n"
 
-/* frame; two of block_size * columns; two int16; five uint32; nine commas and a
- * line feed */
+/* frame; two of block_size * columns; two int16; five uint32; the confidence; ten commas
+ * and a line feed */
 G_STATIC_ASSERT (
-    CVIS_TEXT_MAX + 2 * 10 + 2 * 6 + 5 * 10 + 10 <= MOTION_CSV_ROW_MAX);
+    CVIS_TEXT_MAX + 2 * 10 + 2 * 6 + 5 * 10 + 3 + 11 <= MOTION_CSV_ROW_MAX);
 G_STATIC_ASSERT (sizeof (CSV_HEADER) <= MOTION_CSV_ROW_MAX);
 
 /* --- tables ---------------------------------------------------------------- */
@@ -64,7 +64,9 @@ motion_csv_rows (gchar *to, const CvisMotionPacket *packet,
       to = write_uint (to, blocks->zero_sad);
       to = write_uint (to, blocks->second);
       to = write_uint (to, blocks->intra);
-      to = cvis_text_uint (to, blocks->flags);
+      to = write_uint (
+          to, blocks->flags & ((1u << CVIS_MOTION_BLOCK_CONFIDENCE_SHIFT) - 1));
+      to = cvis_text_int (to, cvis_motion_block_get_confidence (blocks));
       *to++ = '\n';
       vectors++;
       blocks++;

@@ -19,7 +19,8 @@ gchar *motion_csv_header (gchar *to);
 
 /* Writes a row for each block in raster order: frame number, left and upper
  * edge of the block in pixels, vector in quarter pixels, the measures of
- * CvisMotionBlock, the sum of its flags. @to has room for columns * rows *
+ * CvisMotionBlock, the sum of its flags without the confidence, the confidence,
+ * -1 for none. @to has room for columns * rows *
  * %MOTION_CSV_ROW_MAX bytes. Returns: the end of the text */
 gchar *motion_csv_rows (gchar *to, const CvisMotionPacket *packet,
     const CvisMotionVector *vectors, const CvisMotionBlock *blocks);

@@ -99,18 +99,6 @@ gst_cvis_backend_get_property (
   return ours;
 }
 
-static void
-report_cpu (GstElement *element, const gchar *why_not)
-{
-  GstStructure *s = gst_cvis_message_structure (element, "backend");
-
-  GST_INFO_OBJECT (element, "computing on the CPU: %s", why_not);
-  gst_structure_set (s, "backend", G_TYPE_STRING, "cpu", "device-id",
-      G_TYPE_INT, -1, "reason", G_TYPE_STRING, why_not, NULL);
-  gst_element_post_message (
-      element, gst_message_new_element (GST_OBJECT (element), s));
-}
-
 gboolean
 gst_cvis_backend_start (
     GstCvisBackend *backend, GstElement *element, CvisContext **context)
@@ -141,7 +129,13 @@ gst_cvis_backend_start (
   GST_OBJECT_UNLOCK (element);
 
   if (why_not != NULL) {
-    report_cpu (element, why_not);
+    GstStructure *s = gst_cvis_message_structure (element, "backend");
+
+    GST_INFO_OBJECT (element, "computing on the CPU: %s", why_not);
+    gst_structure_set (s, "backend", G_TYPE_STRING, "cpu", "device-id",
+        G_TYPE_INT, -1, "reason", G_TYPE_STRING, why_not, NULL);
+    gst_element_post_message (
+        element, gst_message_new_element (GST_OBJECT (element), s));
     g_free (why_not);
   } else if (active == CVIS_BACKEND_CUDA) {
     CvisDeviceInfo info = { "" };

@@ -111,8 +111,8 @@ get_devices (GstCudaMotionEst *self)
     return devices;
   GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS,
       ("One GPU searches, not all of cuda-device-ids: with this method or "
-       "lambda a field starts from that of the frame before. Use method=full "
-       "or step, and lambda=0, for several GPUs."),
+       "lambda a field starts from that of the frame before. Use method=field, "
+       "or full or step with lambda=0, for several GPUs."),
       (NULL));
   return NULL;
 }

@@ -86,6 +86,10 @@ static const GstCvisSetting settings_table[] = {
       GST_CVIS_SETTING_DOUBLE, FIELD (paint.opacity), TRUE, 0, 1 },
   { "min-length", "Length of the shortest motion that is shown, pixels",
       GST_CVIS_SETTING_DOUBLE, FIELD (paint.min_length), TRUE, 0, 1000 },
+  { "min-confidence",
+      "Probability, 0 to 1, from which a vector is shown; vectors of search "
+      "methods without a confidence are always shown",
+      GST_CVIS_SETTING_DOUBLE, FIELD (paint.min_confidence), TRUE, 0, 1 },
   { "distance",
       "Distance of the reference in frames: -1 the previous frame, 1 the next "
       "one",
@@ -97,7 +101,8 @@ static const Settings default_settings = {
   .paint = { .mode = GST_MOTION_PAINT_ARROWS | GST_MOTION_PAINT_TEXT,
       .scale = 2.0,
       .opacity = 0.6,
-      .min_length = 0.5 },
+      .min_length = 0.5,
+      .min_confidence = 0.5 },
   .distance = -1,
 };
 

@@ -145,6 +145,20 @@ get_block (const GstCvisMotionVectorMeta *meta, guint column, guint row,
   return block;
 }
 
+/* Opacity of a block's vector, 0 to 1: its confidence, or 1 if it has none; 0 if it is
+ * not shown. */
+static gdouble
+get_trust (const CvisMotionBlock *block, const GstMotionPaintSettings *settings)
+{
+  const gint confidence = cvis_motion_block_get_confidence (block);
+
+  if (block->flags & CVIS_MOTION_BLOCK_CONSTANT)
+    return 0;
+  if (confidence < 0)
+    return 1;
+  return confidence >= 256 * settings->min_confidence ? confidence / 255.0 : 0;
+}
+
 /* The length of motion that has the full colour. */
 static gdouble
 full_length (const GstMotionPainter *p)
@@ -159,17 +173,16 @@ paint_field (GstMotionPainter *p, GstVideoFrame *frame,
   for (guint row = 0; row < meta->packet->rows; row++) {
     for (guint column = 0; column < meta->packet->columns; column++) {
       GstVideoRectangle rectangle;
-      gdouble x, y, length;
-      const CvisMotionBlock *block =
-          get_block (meta, column, row, &rectangle, &x, &y);
+      gdouble x, y, length, trust;
 
+      trust = get_trust (
+          get_block (meta, column, row, &rectangle, &x, &y), settings);
       length = hypot (x, y);
-      if (length < settings->min_length || length == 0
-          || block->flags & CVIS_MOTION_BLOCK_CONSTANT)
+      if (length < settings->min_length || length == 0 || trust == 0)
         continue;
       gst_motion_blend_rectangle (&p->blend, frame, &rectangle,
           hue_of (p, x, y),
-          settings->opacity * sqrt (MIN (length / full_length (p), 1)));
+          settings->opacity * trust * sqrt (MIN (length / full_length (p), 1)));
     }
   }
 }
@@ -264,6 +277,7 @@ typedef struct {
   gfloat half, head_half;  /* of the shaft's and the head's width */
   gfloat slope_x, slope_y; /* normal of the head's slope, of length 1 */
   gfloat seam;
+  gfloat opacity; /* 0 to 255 */
 } Arrow;
 
 /* Distance from the centre of the pixel to the arrow's edge: negative inside. */
@@ -289,9 +303,9 @@ dot_distance (const Arrow *a, gint px, gint py)
 }
 
 static inline guint8
-cover (guint8 pixel, gfloat distance)
+cover (guint8 pixel, gfloat distance, gfloat opacity)
 {
-  gint covered = (gint) (CLAMP (0.5f - distance, 0, 1) * 255);
+  gint covered = (gint) (CLAMP (0.5f - distance, 0, 1) * opacity);
 
   return (guint8) MAX (covered, pixel);
 }
@@ -309,15 +323,15 @@ draw_arrow_row (GstMotionPainter *p, Mask *ink, const Arrow arrow, gint y,
     for (gint x = left; x < right; x++) {
       const gfloat distance = arrow_distance (&arrow, x, y);
 
-      inks[x] = cover (inks[x], distance);
-      seams[x] = cover (seams[x], distance - arrow.seam);
+      inks[x] = cover (inks[x], distance, arrow.opacity);
+      seams[x] = cover (seams[x], distance - arrow.seam, arrow.opacity);
     }
   else
     for (gint x = left; x < right; x++) {
       const gfloat distance = dot_distance (&arrow, x, y);
 
-      inks[x] = cover (inks[x], distance);
-      seams[x] = cover (seams[x], distance - arrow.seam);
+      inks[x] = cover (inks[x], distance, arrow.opacity);
+      seams[x] = cover (seams[x], distance - arrow.seam, arrow.opacity);
     }
 }
 
@@ -365,21 +379,24 @@ draw_arrow (GstMotionPainter *p, Mask *ink, const Arrow *a)
     draw_part (p, ink, a, neck, a->length, a->head_half + a->seam + 1);
 }
 
-/* Neighbouring blocks that share an arrow, where blocks are small. Constant ones
- * do not count. */
+/* Neighbouring blocks that share an arrow, where blocks are small. Those that are not
+ * shown do not count. */
 typedef struct {
   GstVideoRectangle area;
   gdouble x, y; /* mean motion */
+  gdouble trust;
   gboolean doubt;
 } Group;
 
 static Group
-get_group (
-    const GstCvisMotionVectorMeta *meta, guint column, guint row, guint size)
+get_group (const GstCvisMotionVectorMeta *meta, guint column, guint row,
+    guint size, const GstMotionPaintSettings *settings)
 {
   guint end_column = MIN (column + size, meta->packet->columns);
   guint end_row = MIN (row + size, meta->packet->rows);
-  gdouble sums[2][2] = { { 0 } }; /* of reliable blocks, of doubtful ones */
+  gdouble sums[2][3] = {
+    { 0 }
+  }; /* of blocks that motion explains, of others */
   guint counts[2] = { 0 };
   GstVideoRectangle r;
   Group group;
@@ -388,13 +405,15 @@ get_group (
   for (guint j = row; j < end_row; j++) {
     for (guint i = column; i < end_column; i++) {
       gdouble x, y;
-      guint32 flags = get_block (meta, i, j, &r, &x, &y)->flags;
-      guint doubt = flags & CVIS_MOTION_BLOCK_INTRA_LIKE ? 1 : 0;
+      const CvisMotionBlock *block = get_block (meta, i, j, &r, &x, &y);
+      guint doubt = block->flags & CVIS_MOTION_BLOCK_INTRA_LIKE ? 1 : 0;
+      gdouble trust = get_trust (block, settings);
 
-      if (flags & CVIS_MOTION_BLOCK_CONSTANT)
+      if (trust == 0)
         continue;
       sums[doubt][0] += x;
       sums[doubt][1] += y;
+      sums[doubt][2] += trust;
       counts[doubt]++;
     }
   }
@@ -403,6 +422,7 @@ get_group (
   group.doubt = counts[1] > counts[0];
   group.x = sums[group.doubt][0] / MAX (counts[group.doubt], 1);
   group.y = sums[group.doubt][1] / MAX (counts[group.doubt], 1);
+  group.trust = sums[group.doubt][2] / MAX (counts[group.doubt], 1);
   return group;
 }
 
@@ -426,6 +446,7 @@ draw_group (GstMotionPainter *p, const Group *group,
   a.slope_x = a.head_half / side;
   a.slope_y = a.head / side;
   a.seam = MAX (p->line, 0.9f);
+  a.opacity = (gfloat) (255 * group->trust);
   if (a.length < 4 * p->line) {
     a.head = a.length = 0;
     a.head_half = a.half;
@@ -443,7 +464,7 @@ paint_arrows (GstMotionPainter *p, GstVideoFrame *frame,
 
   for (guint row = 0; row < meta->packet->rows; row += size) {
     for (guint column = 0; column < meta->packet->columns; column += size) {
-      Group group = get_group (meta, column, row, size);
+      Group group = get_group (meta, column, row, size, settings);
 
       draw_group (p, &group, settings);
     }
@@ -455,7 +476,7 @@ paint_arrows (GstMotionPainter *p, GstVideoFrame *frame,
 
 /* --- text ------------------------------------------------------------------ */
 
-#define N_LINES 5
+#define N_LINES 6 /* at most */
 
 /* Formats one double with '.' in every locale, and without "-0.0". */
 static const gchar *
@@ -497,8 +518,25 @@ count_histogram (const CvisMotionSummary *s)
   return MAX (n, 1);
 }
 
-static void
-describe (const GstCvisMotionVectorMeta *meta, gchar *lines[N_LINES])
+/* Share of the blocks that the summary counts whose vectors are shown */
+static gdouble
+get_trusted_share (
+    const GstCvisMotionVectorMeta *meta, const GstMotionPaintSettings *settings)
+{
+  const guint n = meta->packet->columns * meta->packet->rows;
+  guint used = 0, trusted = 0;
+
+  for (guint i = 0; i < n; i++) {
+    used += !(meta->blocks[i].flags & CVIS_MOTION_BLOCK_CONSTANT);
+    trusted += get_trust (&meta->blocks[i], settings) > 0;
+  }
+  return (gdouble) trusted / MAX (used, 1);
+}
+
+/* Returns: the number of lines */
+static guint
+describe (const GstCvisMotionVectorMeta *meta,
+    const GstMotionPaintSettings *settings, gchar *lines[N_LINES])
 {
   const CvisMotionPacket *packet = meta->packet;
   const CvisMotionSummary *s = &meta->field->summary;
@@ -515,6 +553,12 @@ describe (const GstCvisMotionVectorMeta *meta, gchar *lines[N_LINES])
   lines[4] = g_strdup_printf ("still %s %%   intra-like %s %%",
       number (a, "%.0f", 100 * s->static_blocks / n),
       number (b, "%.0f", 100 * s->intra_blocks / n));
+  if (!(packet->flags & CVIS_MOTION_FRAME_NOISE))
+    return 5;
+  lines[5] = g_strdup_printf ("noise %s   trusted %s %%",
+      number (a, "%.1f", cvis_motion_packet_get_noise (packet)),
+      number (b, "%.0f", 100 * get_trusted_share (meta, settings)));
+  return 6;
 }
 
 static cairo_t *
@@ -573,7 +617,7 @@ paint_box (GstMotionPainter *p, GstVideoFrame *frame, gchar *const *lines,
 
 static cairo_status_t
 paint_text (GstMotionPainter *p, GstVideoFrame *frame,
-    const GstCvisMotionVectorMeta *meta)
+    const GstCvisMotionVectorMeta *meta, const GstMotionPaintSettings *settings)
 {
   static const struct {
     guint32 flag;
@@ -586,11 +630,11 @@ paint_text (GstMotionPainter *p, GstVideoFrame *frame,
   gint margin = (gint) (p->font_size * 0.5), y = margin;
   cairo_status_t status;
   gchar *lines[N_LINES];
+  const guint n = describe (meta, settings, lines);
 
-  describe (meta, lines);
-  status = paint_box (
-      p, frame, lines, N_LINES, margin, margin, FALSE, RGB_PANEL, 0.75);
-  for (guint i = 0; i < N_LINES; i++)
+  status =
+      paint_box (p, frame, lines, n, margin, margin, FALSE, RGB_PANEL, 0.75);
+  for (guint i = 0; i < n; i++)
     g_free (lines[i]);
   for (guint i = 0; i < G_N_ELEMENTS (badges); i++) {
     gchar *word = badges[i].word;
@@ -658,6 +702,7 @@ gst_motion_painter_paint (GstMotionPainter *p, GstVideoFrame *frame,
     paint_arrows (p, frame, meta, settings);
   if (settings->mode & GST_MOTION_PAINT_FIELD)
     paint_wheel (p, frame);
-  return settings->mode & GST_MOTION_PAINT_TEXT ? paint_text (p, frame, meta)
-                                                : CAIRO_STATUS_SUCCESS;
+  return settings->mode & GST_MOTION_PAINT_TEXT
+             ? paint_text (p, frame, meta, settings)
+             : CAIRO_STATUS_SUCCESS;
 }

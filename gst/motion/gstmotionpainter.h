@@ -25,12 +25,15 @@ typedef enum {
  * @scale: length of an arrow in pixels for a pixel of motion
  * @opacity: 0..1, of field, residue and grid
  * @min_length: pixels; shorter motion is shown as none
+ * @min_confidence: 0..1; less reliable vectors are not shown, vectors without a
+ *   confidence are
  */
 typedef struct {
   guint mode;
   gdouble scale;
   gdouble opacity;
   gdouble min_length;
+  gdouble min_confidence;
 } GstMotionPaintSettings;
 
 typedef struct _GstMotionPainter GstMotionPainter;

@@ -9,7 +9,7 @@
 /* --- the enumerations ------------------------------------------------------ */
 
 static const GEnumValue method_values[] = {
-  { MOTION_METHOD_FULL, "Full search: exact, with elimination", "full" },
+  { MOTION_METHOD_FULL, "Full search: the smallest difference, exact", "full" },
   { MOTION_METHOD_STEP, "Step search: coarse to fine grids", "step" },
   { MOTION_METHOD_ZONAL, "Zonal search: predictors, diamonds, refinement",
       "zonal" },
@@ -126,6 +126,10 @@ gst_motion_settings_init (GstMotionSettings *settings)
     .interval = 1,
   };
   motion_config_init (&settings->config);
+  /* for people, not for encoders: the motion of the scene, and its confidence */
+  settings->config.method = MOTION_METHOD_FIELD;
+  settings->config.block_size = 16;
+  settings->config.subpel = MOTION_SUBPEL_QUARTER;
 }
 
 void

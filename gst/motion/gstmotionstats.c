@@ -26,6 +26,24 @@ find_backward (const MotionJob *job)
 }
 
 static void
+count_confidence (
+    GstMotionCounts *to, const MotionConfig *config, const MotionField *field)
+{
+  const guint n =
+      motion_config_get_columns (config) * motion_config_get_rows (config);
+
+  for (guint i = 0; i < n; i++) {
+    const CvisMotionBlock *block = &field->blocks[i];
+    const gint confidence = cvis_motion_block_get_confidence (block);
+
+    if (confidence < 0 || block->flags & CVIS_MOTION_BLOCK_CONSTANT)
+      continue;
+    to->rated++;
+    to->confidence += confidence / 256.0;
+  }
+}
+
+static void
 count (GstMotionCounts *to, const MotionConfig *config,
     const GstMotionFrame *frame, const CvisMotionPacket *packet,
     gboolean key_unit)
@@ -50,9 +68,14 @@ count (GstMotionCounts *to, const MotionConfig *config,
   to->intra_blocks += summary->intra_blocks;
   to->residue += (gdouble) summary->residue / levels;
   to->zero_residue += (gdouble) summary->zero_residue / levels;
-  to->noise += (gdouble) summary->sse / (peak * peak);
+  to->squares += (gdouble) summary->sse / (peak * peak);
   to->samples += samples;
   to->speed += hypot (summary->global_x, summary->global_y);
+  count_confidence (to, config, field);
+  if (packet->flags & CVIS_MOTION_FRAME_NOISE) {
+    to->noisy++;
+    to->noise += cvis_motion_packet_get_noise (packet);
+  }
 }
 
 void
@@ -91,9 +114,9 @@ get_psnr (const GstMotionCounts *counts)
 {
   if (counts->samples == 0)
     return 0.0;
-  if (counts->noise == 0.0)
+  if (counts->squares == 0.0)
     return INFINITY;
-  return -10.0 * log10 (mean (counts->noise, counts->samples));
+  return -10.0 * log10 (mean (counts->squares, counts->samples));
 }
 
 static void
@@ -108,7 +131,9 @@ add_counts (const GstMotionCounts *c, GstStructure *s)
       "mean-residue", G_TYPE_DOUBLE, mean (c->residue, c->samples),
       "mean-zero-residue", G_TYPE_DOUBLE, mean (c->zero_residue, c->samples),
       "psnr", G_TYPE_DOUBLE, get_psnr (c), "mean-global-motion", G_TYPE_DOUBLE,
-      mean (c->speed, c->searched), NULL);
+      mean (c->speed, c->searched), "mean-confidence", G_TYPE_DOUBLE,
+      c->rated > 0 ? c->confidence / (gdouble) c->rated : -1.0, "noise",
+      G_TYPE_DOUBLE, c->noisy > 0 ? c->noise / (gdouble) c->noisy : -1.0, NULL);
 }
 
 void

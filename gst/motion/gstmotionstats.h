@@ -18,13 +18,17 @@ G_BEGIN_DECLS
  * @searched: frames with a field against the previous frame; the fields below are
  *   about these
  * @residue, @zero_residue: sums, in levels of 8-bit samples
- * @noise: sum of squared differences, in units of the largest sample's square
+ * @squares: sum of squared differences, in units of the largest sample's square
  * @speed: sum of the lengths of the frames' global motion, pixels
+ * @rated, @confidence: vectors that have a confidence, and its sum, 0 to 1 each; without
+ *   constant blocks
+ * @noise, @noisy: sum of the frames' noise levels, and frames that have one
  */
 typedef struct {
   guint64 frames, skipped, first, duplicates, scene_cuts, key_units;
   guint64 searched, blocks, static_blocks, intra_blocks, samples;
-  gdouble residue, zero_residue, noise, speed;
+  guint64 rated, noisy;
+  gdouble residue, zero_residue, squares, speed, confidence, noise;
 } GstMotionCounts;
 
 /* Of @total the base class counts what is not in GstMotionCounts. */

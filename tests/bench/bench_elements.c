@@ -108,10 +108,12 @@ typedef struct {
         SURFACE_BYTES, 2, count, bench_surface_write, SURFACE_FILE_##FORMAT,   \
         SURFACE_FILE_UNKNOWN, SURFACES, 1                                      \
   }
-#define MOTION(method, METHOD, count)                                          \
+/* bench_motion() has the same block size and precision */
+#define MOTION(method, METHOD, settings, count)                                \
   {                                                                            \
     "cudamotionest-" method,                                                   \
-        "appsrc name=in ! cudamotionest backend=$B method=" method " ! " SINK, \
+        "appsrc name=in ! cudamotionest backend=$B method=" method             \
+        " " settings " ! " SINK,                                               \
         LUMA_BYTES, 10, count, bench_motion, MOTION_METHOD_##METHOD,           \
         SURFACE_FILE_UNKNOWN, VIDEO SINK, 8, TRUE                              \
   }
@@ -194,10 +196,10 @@ static const Row rows[] = {
       "fakesink sync=false",
       FRAME_BYTES, 4096, 100000, bench_meltpool, 256, SURFACE_FILE_UNKNOWN,
       NULL, 0, TRUE },
-  MOTION ("step", STEP, 100),
-  MOTION ("zonal", ZONAL, 100),
-  MOTION ("field", FIELD, 60),
-  MOTION ("full", FULL, 30),
+  MOTION ("step", STEP, "block-size=32 subpel=none", 100),
+  MOTION ("zonal", ZONAL, "block-size=32 subpel=none", 100),
+  MOTION ("full", FULL, "block-size=32 subpel=none", 30),
+  MOTION ("field", FIELD, "", 30),
   { "motionoverlay", "appsrc name=in ! motionoverlay ! " SINK,
       LUMA_BYTES * 3 / 2, 5, 40, bench_motion_paint, 0, SURFACE_FILE_UNKNOWN,
       VIDEO "cudamotionest method=zonal ! " SINK, 8 },

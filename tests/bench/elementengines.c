@@ -493,6 +493,10 @@ bench_motion (const BenchInput *input, gint arg)
   config.width = (guint) info.width;
   config.height = (guint) info.height;
   config.method = (MotionMethod) arg;
+  if (config.method == MOTION_METHOD_FIELD) { /* the element's defaults */
+    config.block_size = 16;
+    config.subpel = MOTION_SUBPEL_QUARTER;
+  }
   config.depth_in_flight = MOTION_DEPTH;
   engine = check (motion_engine_new (&config, input->context, &error), &error);
   n = motion_config_get_columns (&config) * motion_config_get_rows (&config);

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """motion_truth.py [--picture=NAME]... [--peers] MOTION-DUMP [SETTING=NUMBER]...
+motion_truth.py --check MOTION-DUMP
 
 Scores motion fields on pairs of frames with known motion (motion_scenes.py): mean
 end-point error in pixels, share of blocks more than 3 pixels off, PSNR of the
-motion-compensated prediction of all pixels and of those that the reference shows;
-a table in Markdown for each picture. MOTION-DUMP is tests/oracle/motion-dump of a
-build; the settings are added to its own. --peers adds OpenCV's DIS (medium) and
-ffmpeg's epzs.
+motion-compensated prediction of all pixels and of those that the reference shows; below
+them processor time of a frame of 1920x1080; a table in Markdown for each picture.
+MOTION-DUMP is tests/oracle/motion-dump of a build; the settings are added to its own.
+--peers adds OpenCV's DIS (medium) and ffmpeg's epzs; DIS fast is only timed. --check
+compares method=field with limits a little worse than what was measured instead. Exit
+status 77: skipped, something is not installed.
 
 The error of a block is the distance of its vector from the median of its pixels'
 vectors, or, if this is less, the median of the distances from each pixel's, so
@@ -14,19 +17,25 @@ that a block on an edge may follow either side if both have half of it. A field 
 component in each block. Blocks count of which three quarters are visible in both
 frames. Vectors are rounded to quarter pixels for the
 prediction, which H.264's filters interpolate; where noise was added, the frame
-without noise is predicted. Needs NumPy, opencv-python-headless, scikit-image and,
-for epzs, av."""
+without noise is predicted. Needs NumPy, opencv-python-headless, scikit-image (for one
+of the stereo pairs) and, for epzs, av."""
 # gst-cudavision
 # Copyright (C) 2026 the gst-cudavision authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
 import argparse
 import pathlib
+import resource
 import subprocess
 import sys
 import time
 
-import cv2
-import numpy as np
+try:
+    import cv2
+    import numpy as np
+except ImportError as error:
+    print(f"skipped: {error} (pip install numpy opencv-python-headless "
+          "scikit-image av)")
+    sys.exit(77)
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent
                        / "oracle"))
@@ -36,6 +45,29 @@ import motion_scenes
 SIZE = 16
 RANGE = 64
 FULL, FIELD = 0, 4
+TIMED = (1080, 1920)
+
+# Of method=field on leuvenA.jpg: most end-point error (px), most blocks more than 3 px
+# off (%), least MC-PSNR (dB)
+LIMITS = {
+    "translation 3.3, -1.7": (0.2, 0.3, 39.7),
+    "translation 23 px": (0.05, 0.3, 33.6),
+    "pan 60 px": (0.05, 0.3, 33.8),
+    "zoom 1.03, rotation 2 degrees": (0.22, 0.5, 32.4),
+    "homography": (0.2, 0.3, 36.2),
+    "object over background": (0.25, 2, 36.0),
+    "noise 2": (0.2, 0.5, 39.7),
+    "noise 5": (0.2, 0.5, 39.6),
+    "noise 15": (0.25, 0.5, 38.6),
+    "dark": (0.4, 1, 52.5),
+    "flat wall, still, noise 2": (0.3, 0.5, 66),
+    "still scene, noise 5": (0.15, 0.5, 53),
+    "bricks 5, -3": (0.05, 0.5, 32.2),
+    "fade 0.9": (0.12, 0.5, 26.2),
+    "bars": (0.2, 1, 33.4),
+    "stereo aloe": (9, 25, 26.4),
+    "stereo motorcycle": (4, 17, 24.8),
+}
 
 
 # --- scores ------------------------------------------------------------------
@@ -134,12 +166,11 @@ def run_dis(scene):
     return reduce_field(flow.calc(scene.current, scene.reference, None))
 
 
-def run_epzs(scene):
-    """ffmpeg's mestimate, whole pixels; vectors from the earlier frame."""
+def search_epzs(pictures):
+    """ffmpeg's mestimate, whole pixels. Returns: the vectors of the second picture"""
     import av
-    h, w = scene.current.shape
+    h, w = pictures[0].shape
     graph = av.filter.Graph()
-    # mestimate keeps the vectors of a frame until it has the one after it
     source = graph.add_buffer(width=w, height=h, format="gray",
                               time_base="1/25")
     search = graph.add("mestimate",
@@ -148,7 +179,6 @@ def run_epzs(scene):
     source.link_to(search)
     search.link_to(sink)
     graph.configure()
-    pictures = [scene.reference, scene.current, scene.current]
     found = None
     for i, picture in enumerate(pictures):
         frame = av.VideoFrame.from_ndarray(picture, format="gray")
@@ -158,11 +188,17 @@ def run_epzs(scene):
             out = sink.pull()
         except (av.error.BlockingIOError, av.error.EOFError):
             continue
-        if out.pts != 1:
-            continue
-        for data in out.side_data:
+        for data in out.side_data if out.pts == 1 else ():
             if data.type.name == "MOTION_VECTORS":
                 found = data.to_ndarray()
+    return found
+
+
+def run_epzs(scene):
+    """The vectors from the earlier frame."""
+    h, w = scene.current.shape
+    # mestimate keeps the vectors of a frame until it has the one after it
+    found = search_epzs([scene.reference, scene.current, scene.current])
     columns, rows = w // SIZE, h // SIZE
     vectors = np.zeros((-(-h // SIZE), -(-w // SIZE), 2))
     for v in found[found["source"] < 0]:
@@ -176,19 +212,101 @@ def run_epzs(scene):
     return vectors
 
 
-def timed(function, *arguments):
-    start = time.perf_counter()
-    result = function(*arguments)
-    return result, 1e3 * (time.perf_counter() - start)
+# --- time --------------------------------------------------------------------
+
+def spend(command, frames):
+    """Processor seconds of @command."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, input=frames, check=True, stdout=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return (after.ru_utime + after.ru_stime
+            - before.ru_utime - before.ru_stime)
+
+
+def time_dump(program, pictures, method, settings=()):
+    """Milliseconds of a frame, one thread: the difference of two runs."""
+    h, w = pictures[0].shape
+    command = [program, "backend=cpu", f"width={w}", f"height={h}",
+               f"method={method}", f"block-size={SIZE}", f"range={RANGE}",
+               "subpel=2", "threads=1", *settings]
+
+    def run(n):
+        frames = b"".join(pictures[i % 2].tobytes() for i in range(n))
+        return min(spend(command, frames) for _ in range(3))
+    return 1e3 * (run(7) - run(2)) / 5
+
+
+def time_dis(pictures, preset):
+    cv2.setNumThreads(1)
+    flow = cv2.DISOpticalFlow_create(preset)
+    best = float("inf")
+    for _ in range(4):  # the first allocates
+        start = time.process_time()
+        flow.calc(pictures[1], pictures[0], None)
+        best = min(best, time.process_time() - start)
+    return 1e3 * best
+
+
+def time_epzs(pictures):
+    """Of one direction: mestimate searches two for each frame."""
+    def run(n):
+        start = time.process_time()
+        search_epzs([pictures[i % 2] for i in range(n)])
+        return time.process_time() - start
+    return 1e3 * (min(run(8) for _ in range(3))
+                  - min(run(3) for _ in range(3))) / 10
+
+
+def time_all(name, options):
+    """Name of each field -> milliseconds"""
+    image = cv2.resize(motion_scenes.picture(name), TIMED[::-1],
+                       interpolation=cv2.INTER_CUBIC)
+    scene = motion_scenes.warped("time", image,
+                                 motion_scenes.translation(3.3, -1.7), sigma=2)
+    pictures = scene.reference, scene.current
+    times = {
+        "field": time_dump(options.program, pictures, FIELD, options.settings),
+        "full": time_dump(options.program, pictures, FULL),
+    }
+    if options.peers:
+        times["DIS medium"] = time_dis(
+            pictures, cv2.DISOPTICAL_FLOW_PRESET_MEDIUM)
+        times["DIS fast"] = time_dis(
+            pictures, cv2.DISOPTICAL_FLOW_PRESET_FAST)
+        times["epzs"] = time_epzs(pictures)
+    return times
+
+
+def check(program):
+    """Returns: whether each scene keeps its limits"""
+    ok = True
+    for scene in motion_scenes.scenes():
+        error, off, psnr, _ = score(scene,
+                                    run_dump(program, scene, FIELD)[0])
+        most, most_off, least = LIMITS[scene.name]
+        good = error <= most and 100 * off <= most_off and psnr >= least
+        ok &= good
+        print(f"{scene.name}: {error:.2f} px, {100 * off:.1f} %, {psnr:.2f} dB"
+              + ("" if good else f", limits {most} px, {most_off} %, "
+                 f"{least} dB"))
+    return ok
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--picture", action="append")
     parser.add_argument("--peers", action="store_true")
+    parser.add_argument("--check", action="store_true")
     parser.add_argument("program")
     parser.add_argument("settings", nargs="*")
     options = parser.parse_args()
+    try:
+        motion_scenes.fetch()
+    except (OSError, subprocess.CalledProcessError) as error:
+        print(f"skipped: no pictures: {error}")
+        return 77
+    if options.check:
+        return 0 if check(options.program) else 1
 
     fields = {
         "field": lambda s: run_dump(options.program, s, FIELD,
@@ -210,6 +328,11 @@ def main():
                 cells.append(f"{error:.2f} / {100 * off:.1f} % / {psnr:.2f} / "
                              f"{visible:.2f}")
             print(f"| {scene.name} | " + " | ".join(cells) + " |", flush=True)
+        times = time_all(name, options)
+        print("| processor time, 1920x1080, noise 2 | "
+              + " | ".join(f"{times[field]:.0f} ms" for field in fields) + " |")
+        if options.peers:
+            print(f"\nDIS fast: {times['DIS fast']:.0f} ms. One thread each.")
     return 0
 
 

@@ -4,11 +4,13 @@
  */
 /* motion-watch: an example of an application that reads motion. It runs a
  * pipeline, reads the GstCvisMotionVectorMeta of each frame in a pad probe,
- * prints the global motion once a second of the stream, and reports scene
- * cuts, duplicates and, with a limit, frames with fast motion.
+ * prints the motion of the camera and of the trusted vectors once a second of
+ * the stream, and reports scene cuts, duplicates and, with a limit, frames with
+ * fast motion. A vector is trusted if its confidence reaches a limit.
  *
  *   motion-watch --max-motion=20
- *   motion-watch "filesrc location=clip.mp4 ! decodebin ! videoconvert !
+ *   motion-watch "v4l2src ! videoconvert ! cudamotionest ! fakesink name=sink"
+ *   motion-watch --min-confidence=0.9 "filesrc location=clip.mp4 ! decodebin ! videoconvert !
  *       cudamotionest ! fakesink name=sink"
  *
  * It only uses the installed headers and library:
@@ -23,12 +25,15 @@
   "cudamotionest ! fakesink name=sink"
 
 typedef struct {
-  gdouble max_motion; /* pixels from frame to frame; INFINITY: no limit */
+  gdouble max_motion;     /* pixels from frame to frame; INFINITY: no limit */
+  gdouble min_confidence; /* 0..1, of a trusted vector */
 
   /* of the current second; the probe runs in one thread */
   GstClockTime start;
   guint64 frames, duplicates;
-  gdouble x, y, still, score;
+  guint64 blocks, trusted;
+  gdouble length; /* sum over the trusted vectors, pixels */
+  gdouble x, y, still, noise, score;
 
   /* of the stream */
   guint64 all_frames, without_motion;
@@ -43,17 +48,33 @@ report (Watch *watch, GstClockTime until)
   if (watch->frames == 0)
     return;
   g_print ("%" GST_TIME_FORMAT "  %" G_GUINT64_FORMAT
-           " frames, %" G_GUINT64_FORMAT " duplicates, moves %+.2f %+.2f px a "
-           "frame, %.0f %% still, scene %.2f\n",
+           " frames, %" G_GUINT64_FORMAT " duplicates, camera %+.2f %+.2f px a "
+           "frame, %.0f %% of vectors trusted, their mean length %.2f px, "
+           "%.0f %% still, noise %.1f, scene %.2f\n",
       GST_TIME_ARGS (until), watch->frames, watch->duplicates, watch->x / n,
-      watch->y / n, 100 * watch->still / n, watch->score / n);
-  watch->frames = watch->duplicates = 0;
-  watch->x = watch->y = watch->still = watch->score = 0;
+      watch->y / n,
+      100 * (gdouble) watch->trusted / (gdouble) MAX (watch->blocks, 1),
+      watch->length / (gdouble) MAX (watch->trusted, 1), 100 * watch->still / n,
+      watch->noise / n, watch->score / n);
+  watch->frames = watch->duplicates = watch->blocks = watch->trusted = 0;
+  watch->length = 0;
+  watch->x = watch->y = watch->still = watch->noise = watch->score = 0;
 }
 
-/* Largest motion, in pixels, of a block that motion explains. */
+/* Vectors without a confidence, of other methods than field, are trusted if they explain
+ * the block. */
+static gboolean
+is_trusted (const Watch *watch, const CvisMotionBlock *block)
+{
+  gint confidence = cvis_motion_block_get_confidence (block);
+
+  return confidence >= 0 ? confidence >= 256 * watch->min_confidence
+                         : !(block->flags & CVIS_MOTION_BLOCK_INTRA_LIKE);
+}
+
+/* Adds up the trusted vectors. Returns: the largest length, pixels */
 static gdouble
-fastest (const GstCvisMotionVectorMeta *meta)
+add_vectors (Watch *watch, const GstCvisMotionVectorMeta *meta)
 {
   gdouble most = 0, x, y;
 
@@ -62,8 +83,12 @@ fastest (const GstCvisMotionVectorMeta *meta)
       const CvisMotionBlock *block = gst_cvis_motion_vector_meta_get_block (
           meta, column, row, NULL, &x, &y);
 
-      if (!(block->flags & CVIS_MOTION_BLOCK_INTRA_LIKE))
-        most = MAX (most, hypot (x, y));
+      watch->blocks++;
+      if (!is_trusted (watch, block))
+        continue;
+      watch->trusted++;
+      watch->length += hypot (x, y);
+      most = MAX (most, hypot (x, y));
     }
   }
   return most;
@@ -73,7 +98,7 @@ static void
 tell_events (
     Watch *watch, const GstCvisMotionVectorMeta *meta, GstClockTime time)
 {
-  gdouble motion = fastest (meta);
+  gdouble motion = add_vectors (watch, meta);
 
   if (meta->packet->flags & CVIS_MOTION_FRAME_SCENE_CUT) {
     g_print ("SCENE CUT at frame %" G_GUINT64_FORMAT ", %" GST_TIME_FORMAT
@@ -116,6 +141,7 @@ look_at (Watch *watch, GstBuffer *buffer)
   watch->y -= summary->global_y;
   watch->still += (gdouble) summary->static_blocks
                   / ((gdouble) meta->packet->columns * meta->packet->rows);
+  watch->noise += MAX (cvis_motion_packet_get_noise (meta->packet), 0);
   watch->score += summary->scene_score;
 }
 
@@ -198,12 +224,17 @@ watch_pipeline (Watch *watch, const gchar *description)
 int
 main (int argc, char **argv)
 {
-  Watch watch = { INFINITY, GST_CLOCK_TIME_NONE };
+  Watch watch = {
+    .max_motion = INFINITY, .min_confidence = 0.5, .start = GST_CLOCK_TIME_NONE
+  };
   gchar **rest = NULL;
   GError *error = NULL;
   const GOptionEntry entries[] = {
     { "max-motion", 0, 0, G_OPTION_ARG_DOUBLE, &watch.max_motion,
-        "Warn of frames in which a block moves farther", "PIXELS" },
+        "Warn of frames in which a trusted block moves farther", "PIXELS" },
+    { "min-confidence", 0, 0, G_OPTION_ARG_DOUBLE, &watch.min_confidence,
+        "Probability from which a vector is trusted, 0 to 1; default: 0.5",
+        "SHARE" },
     { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_STRING_ARRAY, &rest, NULL,
         "[PIPELINE with an element name=sink at its end]" },
     { NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL },

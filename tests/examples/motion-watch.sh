@@ -1,16 +1,20 @@
 #!/bin/sh
 # motion-watch.sh PROGRAM: 75 frames at 25 a second, so three reports; a limit
-# that the ball exceeds; a clip of two scenes; a pipeline with an error.
+# that the ball exceeds; no trust; a clip of two scenes; a pipeline with an error.
 set -eu
 fail() { printf '%s\n' "motion-watch: $1" "$out" >&2; exit 1; }
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 caps=video/x-raw,format=I420,width=160,height=120,framerate=25/1
 
-out=$("$1" --max-motion=5 "videotestsrc pattern=ball num-buffers=75 ! $caps
+out=$("$1" --max-motion=2 "videotestsrc pattern=ball num-buffers=75 ! $caps
   ! cudamotionest ! fakesink name=sink")
-[ "$(echo "$out" | grep -c ' frames, .* duplicates, moves ')" = 3 ] || fail "not three reports"
-echo "$out" | grep -q '^WARNING frame [0-9]*: [0-9.]* px is above 5.0$' || fail "no warning"
+# nothing is trusted beyond certainty
+none=$("$1" --min-confidence=1 --max-motion=0 "videotestsrc pattern=ball num-buffers=10 ! $caps
+  ! cudamotionest ! fakesink name=sink")
+echo "$none" | grep -q ', 0 % of vectors trusted, their mean length 0.00 px' || fail "trusts doubtful vectors"
+[ "$(echo "$out" | grep -c ' frames, .* duplicates, camera .* trusted, ')" = 3 ] || fail "not three reports"
+echo "$out" | grep -q '^WARNING frame [0-9]*: [0-9.]* px is above 2.0$' || fail "no warning"
 echo "$out" | grep -q '^75 frames, 1 without motion, 0 scene cuts, [1-9][0-9]* warnings$' || fail "wrong total"
 
 for pattern in zone-plate smpte; do

@@ -40,9 +40,9 @@ class Examples(unittest.TestCase):
 
     def test_motion_vectors(self):
         out = self.run_example("motion-vectors.py", "motion.npy").stdout
-        self.assertRegex(out, r"^30 frames of 8 x 10 blocks, median 0\.00 pixels")
+        self.assertRegex(out, r"^30 frames of 15 x 20 blocks, median 0\.00 pixels")
         motion = numpy.load(self.path("motion.npy"))
-        self.assertEqual(motion.shape, (30, 8, 10, 2))
+        self.assertEqual(motion.shape, (30, 15, 20, 2))
         self.assertTrue(numpy.isnan(motion[0]).all())
         self.assertTrue(numpy.isfinite(motion[1:]).all())
         # the ball moves, its ground does not

@@ -50,6 +50,7 @@ parse (Options *options, const gchar *argument)
     { "references", &c->references },
     { "bidirectional", &options->bidirectional },
     { "planes", &options->planes },
+    { "threads", &c->threads },
   };
   const gchar *value = strchr (argument, '=');
 

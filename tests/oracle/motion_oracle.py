@@ -4,7 +4,7 @@ backends. Costs of all candidates of a block are computed at once as one array, 
 which the methods look up the candidates that they visit. Slow on purpose, for small frames."""
 import numpy as np
 
-FULL, FULL_BRUTE, STEP, ZONAL = range(4)
+FULL, FULL_BRUTE, STEP, ZONAL, FIELD = range(5)
 HALF_OPEN, INCLUSIVE = range(2)
 PAD, INSIDE = range(2)
 RASTER, SHORT = range(2)

@@ -121,11 +121,13 @@ make_source (const gchar *format, const gchar *memory)
 static void
 test_system_memory (void)
 {
-  static const gchar *const settings[] = { "", "method=step", "method=zonal",
-    "bidirectional=true references=2", "subpel=quarter lambda=4",
-    "border=inside", "search-size=100 method=zonal block-size=16",
-    "method=field block-size=16 subpel=quarter",
-    "method=field bidirectional=true references=2" };
+  static const gchar *const settings[] = { "",
+    "bidirectional=true references=2", "border=inside subpel=none",
+    "search-size=100", "method=step subpel=none", "method=zonal subpel=none",
+    "method=full subpel=none",
+    "method=full bidirectional=true references=2 subpel=none",
+    "method=full lambda=4", "method=full border=inside subpel=none",
+    "search-size=100 method=zonal subpel=none" };
   gchar *source = make_source ("NV12", "");
 
   for (guint i = 0; i < G_N_ELEMENTS (settings); i++) {

@@ -69,7 +69,7 @@ class Motion(unittest.TestCase):
         self.assertEqual(len(samples), 3)
         self.assertIsNone(GstCudaVision.buffer_get_motion_vector_meta(
             samples[0].get_buffer(), -1))
-        found = []
+        found, confidences = [], []
         for sample in samples[1:]:
             buffer = sample.get_buffer()
             meta = GstCudaVision.buffer_get_motion_vector_meta(buffer, -1)
@@ -77,6 +77,9 @@ class Motion(unittest.TestCase):
             self.assertEqual(meta.field.distance, -1)
             self.assertTrue(0 <= meta.field.summary.scene_score <= 1)
             found.append((meta.get_vector_array(), meta.get_block_array()))
+            confidences.append(meta.get_confidence_array())
+            self.assertGreaterEqual(confidences[-1].min(), 0)
+            self.assertLessEqual(confidences[-1].max(), 255)
             constant = int(GstCudaVision.MotionBlockFlags.CONSTANT)
             used = sum(int(flags) & constant == 0 for flags in found[-1][1]["flags"].reshape(-1))
             self.assertEqual(sum(meta.field.summary.histogram), used)
@@ -86,6 +89,9 @@ class Motion(unittest.TestCase):
             self.assertEqual((x, y), (vectors[3, 6]["x"] / 4, vectors[3, 6]["y"] / 4))
             self.assertEqual(block.sad, blocks[3, 6]["sad"])
             self.assertIsNone(meta.get_block(7, 0)[0])
+        unrated = pull(self.SOURCE + " method=full ! appsink name=sink")[1].get_buffer()
+        meta = GstCudaVision.buffer_get_motion_vector_meta(unrated, -1)
+        self.assertTrue((meta.get_confidence_array() == -1).all())
         del samples, buffer, meta, block # arrays live on
         self.assertEqual(len(rows), 2 * 4 * 7)
         for i, row in enumerate(rows):
@@ -94,9 +100,10 @@ class Motion(unittest.TestCase):
             block = found[frame][1].reshape(-1)[place]
             self.assertEqual((vector["x"], vector["y"]),
                              (int(row["mv_x_qpel"]), int(row["mv_y_qpel"])))
-            self.assertEqual((block["sad"], block["zero_sad"], block["flags"]),
+            self.assertEqual((block["sad"], block["zero_sad"], block["flags"] & 0xffffff,
+                              confidences[frame].reshape(-1)[place]),
                              (int(row["sad"]), int(row["zero_sad"]),
-                              int(row["flags"])))
+                              int(row["flags"]), int(row["confidence"])))
 
     def test_packets(self):
         samples = pull(self.SOURCE + " ! fakesink m.src_vectors ! appsink name=sink")

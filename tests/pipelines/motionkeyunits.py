@@ -103,7 +103,7 @@ def check(name, clip, begins, encoder, out):
     messages = launch(
         f"filesrc location={clip} ! rawvideoparse format=i420 width={WIDTH} "
         f"height={HEIGHT} framerate=25/1 ! {CAPS} ! "
-        f"cudamotionest force-key-units=true ! "
+        f"cudamotionest method=zonal block-size=32 subpel=none force-key-units=true ! "
         f"{ENCODERS[encoder]} ! filesink location={out}")
     cuts = [int(n) for n in re.findall(
         r"cudamotionest-scene-cut, frame=\(guint64\)(\d+)", messages)]

@@ -489,7 +489,8 @@ class Video(Tool):
 
     def test_reduced_search_loses_no_cut(self):
         self.make_cuts()
-        launch("filesrc location=cuts.avi ! decodebin ! videoconvert ! cudamotionest name=m ! fakesink"
+        launch("filesrc location=cuts.avi ! decodebin ! videoconvert ! cudamotionest method=full"
+               " block-size=32 subpel=none name=m ! fakesink"
                " m.src_vectors ! motionvectorenc format=scenes-csv ! filesink location=full.csv")
         run("scenes", "cuts.avi", "-o", "reduced.csv", "-q")
         self.assertEqual(read("reduced.csv"), read("full.csv"))
@@ -502,6 +503,11 @@ class Video(Tool):
         self.same_bytes(["motion", "clip.avi", "-o", "v.csv", "--npy", "v.npy"],
                         ["v.csv", "v.npy"])
         self.assertEqual(numpy.load("v.npy").shape, (34, 15, 20, 2))
+        found = json.loads(run("motion", "clip.avi", "--json", "-q")[0])
+        self.assertTrue(0 < found["mean-confidence"] < 1)
+        self.assertTrue(0 <= found["noise-levels"] < 5)
+        found = json.loads(run("motion", "clip.avi", "--json", "-q", "--method", "full")[0])
+        self.assertNotIn("mean-confidence", found)
         run("motion", "clip.avi", "--flo", "flow", "--method", "zonal", "-q")
         self.assertEqual(len(os.listdir("flow")), 34)
 

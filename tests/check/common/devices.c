@@ -43,6 +43,10 @@ static const struct {
     "cudamotionest name=f threads=1 method=full references=2 "
     "bidirectional=true",
       "! fakesink async=false f.src_vectors" },
+  { "videotestsrc num-buffers=24 pattern=ball ! "
+    "video/x-raw,format=GRAY8,width=96,height=64 ! "
+    "cudamotionest name=f threads=1",
+      "! fakesink async=false f.src_vectors" },
 };
 
 /* What a pipeline gave until EOS or an error */
@@ -297,7 +301,7 @@ GST_START_TEST (test_fast_sources)
     "cudapbfmonitor batch-size=16",
     "videotestsrc num-buffers=100 ! "
     "video/x-raw,format=GRAY8,width=320,height=240 ! "
-    "cudamotionest method=full",
+    "cudamotionest",
     "videotestsrc num-buffers=100 ! "
     "video/x-raw,format=GRAY8,width=320,height=240 ! cudadenoise",
     "surfacetestsrc num-buffers=60 ! "
@@ -333,7 +337,7 @@ GST_START_TEST (test_caps_after_loss)
     "cudalwtfilter levels=2 roughness-levels=1",
     "cudadenoise levels=2",
     "cudapbfmonitor batch-size=2",
-    "cudamotionest method=full",
+    "cudamotionest",
   };
   const gchar *element = elements[__i__];
   Run expected = run_changing (element, "backend=cpu"), run;

@@ -18,6 +18,7 @@
 
 #define WIDTH 75
 #define HEIGHT 53
+/* and the default method, with its precision */
 #define SETTINGS "block-size=16 search-range=8 message-interval=0 "
 
 /* --- the element between harnesses ------------------------------------------ */
@@ -91,7 +92,9 @@ config_for (guint width, guint height)
   motion_config_init (&config);
   config.width = width;
   config.height = height;
+  config.method = MOTION_METHOD_FIELD;
   config.block_size = 16;
+  config.subpel = MOTION_SUBPEL_QUARTER;
   config.range = 8;
   return config;
 }
@@ -253,17 +256,20 @@ static const struct {
   gboolean bidirectional;
   MotionSubpel subpel;
 } modes[] = {
-  { "method=step", MOTION_METHOD_STEP, 1, FALSE, 0 },
-  { "method=zonal", MOTION_METHOD_ZONAL, 1, FALSE, 0 },
-  { "method=field subpel=quarter", MOTION_METHOD_FIELD, 1, FALSE,
+  { "method=step subpel=none", MOTION_METHOD_STEP, 1, FALSE, 0 },
+  { "method=zonal subpel=none", MOTION_METHOD_ZONAL, 1, FALSE, 0 },
+  { "bidirectional=true references=2", MOTION_METHOD_FIELD, 2, TRUE,
       MOTION_SUBPEL_QUARTER },
-  { "method=field bidirectional=true references=2", MOTION_METHOD_FIELD, 2,
-      TRUE, 0 },
-  { "references=4", MOTION_METHOD_FULL, 4, FALSE, 0 },
-  { "bidirectional=true", MOTION_METHOD_FULL, 1, TRUE, 0 },
-  { "bidirectional=true references=4 subpel=quarter", MOTION_METHOD_FULL, 4,
-      TRUE, MOTION_SUBPEL_QUARTER },
-  { "subpel=half threads=2", MOTION_METHOD_FULL, 1, FALSE, MOTION_SUBPEL_HALF },
+  { "subpel=none references=4", MOTION_METHOD_FIELD, 4, FALSE, 0 },
+  { "subpel=half threads=2", MOTION_METHOD_FIELD, 1, FALSE,
+      MOTION_SUBPEL_HALF },
+  { "method=full subpel=none references=4", MOTION_METHOD_FULL, 4, FALSE, 0 },
+  { "method=full subpel=none bidirectional=true", MOTION_METHOD_FULL, 1, TRUE,
+      0 },
+  { "method=full bidirectional=true references=4", MOTION_METHOD_FULL, 4, TRUE,
+      MOTION_SUBPEL_QUARTER },
+  { "method=full subpel=half threads=2", MOTION_METHOD_FULL, 1, FALSE,
+      MOTION_SUBPEL_HALF },
 };
 
 static MotionClip *
@@ -1113,6 +1119,7 @@ note_key_order (GstPad *pad, GstPadProbeInfo *info, gpointer order)
 GST_START_TEST (test_key_units_between_bars)
 {
   static const guint bars[] = { 0, 64, 75, 128 };
+  static const gchar *const methods[] = { "full", "zonal", "field" };
   const guint block_size = 16u << __i__ % 3;
   MotionConfig config = config_for (512, 256);
   MotionClip *clip =
@@ -1122,7 +1129,7 @@ GST_START_TEST (test_key_units_between_bars)
     gchar *line = g_strdup_printf ("cudamotionest backend=cpu search-range=8 "
                                    "method=%s block-size=%u "
                                    "force-key-units=true",
-        __i__ < 3 ? "full" : "zonal", block_size);
+        methods[__i__ / 3], block_size);
     gchar *caps = g_strdup_printf ("video/x-raw, format=GRAY8, width=512, "
                                    "height=%u, framerate=25/1",
         256 + 2 * bars[k]);
@@ -1305,8 +1312,8 @@ GST_START_TEST (test_properties)
   static const gchar *const bad[] = { "block-size=24", "method=psychic",
     "granularity=4" };
   GstElement *element = gst_element_factory_make ("cudamotionest", NULL);
+  gint block_size, method, subpel;
   gdouble threshold;
-  gint block_size;
   guint range;
 
   for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
@@ -1320,8 +1327,11 @@ GST_START_TEST (test_properties)
     g_free (line);
   }
   g_object_get (element, "block-size", &block_size, "search-range", &range,
-      "scene-threshold", &threshold, NULL);
-  fail_unless_equals_int (block_size, 32);
+      "scene-threshold", &threshold, "method", &method, "subpel", &subpel,
+      NULL);
+  fail_unless_equals_int (method, MOTION_METHOD_FIELD);
+  fail_unless_equals_int (subpel, MOTION_SUBPEL_QUARTER);
+  fail_unless_equals_int (block_size, 16);
   fail_unless_equals_int (range, 64);
   fail_unless (threshold > 0.0 && threshold < 1.0);
   gst_object_unref (element);
@@ -1415,7 +1425,7 @@ GST_START_TEST (test_message)
   Rig rig = rig_new_playing ("", FALSE, clip);
   GstStructure *message;
   guint64 frames, p99;
-  gdouble psnr, share;
+  gdouble psnr, share, confidence, noise;
 
   g_object_set (
       rig.element, "message-interval", (guint64) 3600 * GST_SECOND, NULL);
@@ -1431,13 +1441,37 @@ GST_START_TEST (test_message)
   fail_unless (pop_message (&rig, "cudamotionest-stats") == NULL);
 
   g_object_get (rig.element, "stats", &message, NULL);
-  fail_unless (
-      gst_structure_get (message, "psnr", G_TYPE_DOUBLE, &psnr, "static-share",
-          G_TYPE_DOUBLE, &share, "latency-p99", G_TYPE_UINT64, &p99, NULL));
+  fail_unless (gst_structure_get (message, "psnr", G_TYPE_DOUBLE, &psnr,
+      "static-share", G_TYPE_DOUBLE, &share, "latency-p99", G_TYPE_UINT64, &p99,
+      "mean-confidence", G_TYPE_DOUBLE, &confidence, "noise", G_TYPE_DOUBLE,
+      &noise, NULL));
+  fail_unless (confidence > 0.3 && confidence < 1, "%g", confidence);
+  fail_unless (noise >= 0, "%g", noise);
   fail_unless (psnr > 20.0 && psnr < 100.0, "%g dB", psnr);
   fail_unless (share > 0.2 && share < 0.8, "%g static", share);
   fail_unless (p99 > 0);
   gst_structure_free (message);
+  rig_free (&rig);
+  motion_clip_free (clip);
+}
+GST_END_TEST;
+
+/* Other methods give neither confidence nor noise. */
+GST_START_TEST (test_unrated_stats)
+{
+  MotionClip *clip = clip_of_mode (0, 3);
+  Rig rig = rig_new_playing (modes[0].settings, FALSE, clip);
+  gdouble confidence, noise;
+  GstStructure *stats;
+
+  push_frames (&rig, clip, 0, 3);
+  push_eos (&rig);
+  pull_all (&rig, clip, 0, 3, 0);
+  g_object_get (rig.element, "stats", &stats, NULL);
+  fail_unless (gst_structure_get (stats, "mean-confidence", G_TYPE_DOUBLE,
+      &confidence, "noise", G_TYPE_DOUBLE, &noise, NULL));
+  fail_unless (confidence == -1 && noise == -1, "%g, %g", confidence, noise);
+  gst_structure_free (stats);
   rig_free (&rig);
   motion_clip_free (clip);
 }
@@ -1693,7 +1727,7 @@ cudamotionest_suite (void)
   tcase_add_test (tc, test_latency_without_rate);
   tcase_add_test (tc, test_allocation);
   tcase_add_test (tc, test_scene_cut);
-  tcase_add_loop_test (tc, test_key_units_between_bars, 0, 6);
+  tcase_add_loop_test (tc, test_key_units_between_bars, 0, 9);
   tcase_add_loop_test (tc, test_scene_cut_off, 0, 2);
   tcase_add_loop_test (tc, test_regions, 0, 2);
   tcase_add_loop_test (tc, test_region_warnings, 0, 2);
@@ -1702,6 +1736,7 @@ cudamotionest_suite (void)
   tcase_add_test (tc, test_behind);
   tcase_add_test (tc, test_late_properties);
   tcase_add_test (tc, test_message);
+  tcase_add_test (tc, test_unrated_stats);
   tcase_add_test (tc, test_backend);
   tcase_add_test (tc, test_bad_caps);
   tcase_add_test (tc, test_mixed);

@@ -270,6 +270,94 @@ GST_START_TEST (test_constant_blocks)
 }
 GST_END_TEST;
 
+/* Sets the confidence of block @index, 0 to 255. */
+static void
+rate (CvisMotionPacket *packet, guint index, guint confidence)
+{
+  motion_packet_blocks (packet, 0)[index].flags =
+      CVIS_MOTION_BLOCK_RATED
+      | confidence << CVIS_MOTION_BLOCK_CONFIDENCE_SHIFT;
+}
+
+/* the confidence is the opacity; below the limit nothing is drawn; vectors without a
+ * confidence are always drawn */
+GST_START_TEST (test_confidence_of_field)
+{
+  GstHarness *h =
+      harness ("mode=field opacity=1", "RGB, colorimetry=sRGB", 320, 160);
+  GstElement *element = gst_harness_find_element (h, "motionoverlay");
+  CvisMotionPacket *packet = still_packet (320, 160, 32, 1);
+  GstBuffer *frame = grey_frame (h);
+
+  for (guint i = 0; i < 4; i++)
+    move (packet, i, -100, 0);
+  rate (packet, 0, 255);
+  rate (packet, 1, 128);
+  rate (packet, 2, 127);
+  attach (frame, packet);
+  frame = gst_harness_push_and_pull (h, frame);
+  assert_pixel (pixel_at (frame, 320, 0, 0), 255, 0, 0);
+  assert_pixel (pixel_at (frame, 320, 32, 0), 191, 64, 64);
+  fail_unless (is_grey (pixel_at (frame, 320, 64, 0)));
+  assert_pixel (pixel_at (frame, 320, 96, 0), 255, 0, 0);
+  gst_buffer_unref (frame);
+
+  g_object_set (element, "min-confidence", 0.0, NULL);
+  frame = grey_frame (h);
+  attach (frame, packet);
+  frame = gst_harness_push_and_pull (h, frame);
+  fail_if (is_grey (pixel_at (frame, 320, 64, 0)));
+  gst_buffer_unref (frame);
+
+  g_object_set (element, "min-confidence", 1.0, NULL);
+  frame = grey_frame (h);
+  attach (frame, packet);
+  frame = gst_harness_push_and_pull (h, frame);
+  fail_unless (is_grey (pixel_at (frame, 320, 0, 0)));
+  assert_pixel (pixel_at (frame, 320, 96, 0), 255, 0, 0);
+  gst_buffer_unref (frame);
+  gst_object_unref (element);
+  g_free (packet);
+  gst_harness_teardown (h);
+}
+GST_END_TEST;
+
+/* the same for arrows, of a block and of a group of blocks: the largest difference from
+ * grey */
+GST_START_TEST (test_confidence_of_arrows)
+{
+  static const guint sizes[] = { 8, 64 };
+  static const guint confidences[] = { 255, 160, 100 };
+
+  for (guint k = 0; k < G_N_ELEMENTS (sizes); k++) {
+    GstHarness *h = harness ("mode=arrows", "RGB, colorimetry=sRGB", 64, 64);
+    CvisMotionPacket *packet = still_packet (64, 64, sizes[k], 1);
+    gint strongest[G_N_ELEMENTS (confidences)] = { 0 };
+
+    for (guint i = 0; i < packet->columns * packet->rows; i++)
+      move (packet, i, -8, 0);
+    for (guint c = 0; c < G_N_ELEMENTS (confidences); c++) {
+      GstBuffer *frame = grey_frame (h);
+
+      for (guint i = 0; i < packet->columns * packet->rows; i++)
+        rate (packet, i, confidences[c]);
+      attach (frame, packet);
+      frame = gst_harness_push_and_pull (h, frame);
+      for (gint i = 0; i < 64 * 64; i++)
+        strongest[c] =
+            MAX (strongest[c], pixel_at (frame, 64, i % 64, i / 64).r - GREY);
+      gst_buffer_unref (frame);
+    }
+    fail_unless (strongest[0] > 100, "%d", strongest[0]);
+    fail_unless (strongest[1] > 40 && strongest[1] < strongest[0] * 3 / 4,
+        "%d of %d", strongest[1], strongest[0]);
+    fail_unless_equals_int (strongest[2], 0);
+    g_free (packet);
+    gst_harness_teardown (h);
+  }
+}
+GST_END_TEST;
+
 GST_START_TEST (test_constant_field)
 {
   GstHarness *h =
@@ -829,6 +917,8 @@ motionoverlay_suite (void)
   tcase_add_test (tc, test_shared_memory);
   tcase_add_test (tc, test_field);
   tcase_add_test (tc, test_constant_blocks);
+  tcase_add_test (tc, test_confidence_of_field);
+  tcase_add_test (tc, test_confidence_of_arrows);
   tcase_add_test (tc, test_constant_field);
   tcase_add_test (tc, test_direction_of_time);
   tcase_add_test (tc, test_yuv_colors);

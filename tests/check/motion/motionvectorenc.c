@@ -13,14 +13,14 @@
 
 #define HEADER                                                                 \
   "frame,block_x,block_y,mv_x_qpel,mv_y_qpel,sad,zero_sad,second_sad,intra,"   \
-  "flags\n"
+  "flags,confidence\n"
 /* of 24 x 16 in blocks of 16, distance -1 */
 #define ROWS_7                                                                 \
-  "7,0,0,0,0,0,0,0,0,2\n"                                                      \
-  "7,16,0,4,-1,10,20,30,40,1\n"
+  "7,0,0,0,0,0,0,0,0,2,-1\n"                                                   \
+  "7,16,0,4,-1,10,20,30,40,1,-1\n"
 #define ROWS_7_NEXT                                                            \
-  "7,0,0,1,0,1,0,0,0,2\n"                                                      \
-  "7,16,0,5,-1,11,20,30,40,1\n"
+  "7,0,0,1,0,1,0,0,0,2,-1\n"                                                   \
+  "7,16,0,5,-1,11,20,30,40,1,-1\n"
 
 static GstBuffer *
 packet_of (guint64 frame, guint n_fields)

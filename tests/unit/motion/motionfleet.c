@@ -141,7 +141,7 @@ new_stream (GRand *random, guint round)
   motion_random_config (random, round, &config);
   config.lambda = 0;
   if (config.method == MOTION_METHOD_ZONAL)
-    config.method = MOTION_METHOD_STEP;
+    config.method = MOTION_METHOD_FIELD;
   config.references = (guint) g_rand_int_range (random, 1, 5);
   config.bidirectional = g_rand_boolean (random);
   config.depth_in_flight = (guint) g_rand_int_range (random, 1, 4);
@@ -244,6 +244,9 @@ test_sequential (void)
     g_assert_nonnull (strstr (error->message, "chunks"));
     g_clear_error (&error);
   }
+  config.method = MOTION_METHOD_FIELD; /* lambda has no effect */
+  config.lambda = 1;
+  g_assert_true (motion_config_check (&config, &error));
 }
 
 int

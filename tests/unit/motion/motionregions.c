@@ -133,6 +133,27 @@ test_uncertain (void)
   g_assert_cmpuint (find (&f, regions), ==, 1);
 }
 
+/* a confidence decides alone, except in constant parts */
+static void
+test_confidence (void)
+{
+  MotionRegion regions[MOTION_MAX_REGIONS];
+  CvisMotionBlock *block;
+  Fixture f;
+
+  set_up (&f);
+  set_vector (&f, 5, 5, 9, 9);
+  block = &f.blocks[5 * COLUMNS + 5];
+  *block = (CvisMotionBlock){ .sad = 900, .zero_sad = 900, .intra = 10 };
+  for (guint confidence = 127; confidence <= 128; confidence++) {
+    block->flags = CVIS_MOTION_BLOCK_RATED | CVIS_MOTION_BLOCK_INTRA_LIKE
+                   | confidence << CVIS_MOTION_BLOCK_CONFIDENCE_SHIFT;
+    g_assert_cmpuint (find (&f, regions), ==, confidence == 128);
+  }
+  block->flags |= CVIS_MOTION_BLOCK_CONSTANT;
+  g_assert_cmpuint (find (&f, regions), ==, 0);
+}
+
 /* a camera that pans, zooms and rotates: blocks that follow it are still,
  * blocks fixed on the screen are a region, unless they are flat */
 static void
@@ -184,6 +205,7 @@ main (int argc, char **argv)
   g_test_add_func ("/motionregions/two", test_two);
   g_test_add_func ("/motionregions/overlap", test_overlap);
   g_test_add_func ("/motionregions/uncertain", test_uncertain);
+  g_test_add_func ("/motionregions/confidence", test_confidence);
   g_test_add_func ("/motionregions/global", test_global);
   g_test_add_func ("/motionregions/many", test_many);
   return g_test_run ();

@@ -180,6 +180,30 @@ test_global (void)
   g_rand_free (random);
 }
 
+/* Two thirds of the blocks have another motion in common: it is the global one, unless
+ * their confidence is low. */
+static void
+test_confidence (void)
+{
+  MotionConfig config;
+  MotionField field = get_field (&config);
+  const CvisMotionSummary *s = &field.summary;
+
+  fill (100, 3000);
+  for (guint i = 0; i < N; i++)
+    vectors[i] = i % 3 ? (CvisMotionVector){ .x = 80 }
+                       : (CvisMotionVector){ .x = -12, .y = 20 };
+  motion_summarise (&config, &field);
+  g_assert_cmpfloat_with_epsilon (s->global_x, 20, 0.05);
+  for (guint i = 0; i < N; i++)
+    blocks[i].flags = CVIS_MOTION_BLOCK_RATED
+                      | (i % 3 ? 127u : 128u)
+                            << CVIS_MOTION_BLOCK_CONFIDENCE_SHIFT;
+  motion_summarise (&config, &field);
+  g_assert_cmpfloat_with_epsilon (s->global_x, -3, 0.05);
+  g_assert_cmpfloat_with_epsilon (s->global_y, 5, 0.05);
+}
+
 /* Vectors at the limits of 16 bits. */
 static void
 test_extremes (void)
@@ -203,6 +227,7 @@ main (int argc, char **argv)
   g_test_add_func ("/motionsummary/sums", test_sums);
   g_test_add_func ("/motionsummary/nothing", test_nothing);
   g_test_add_func ("/motionsummary/global", test_global);
+  g_test_add_func ("/motionsummary/confidence", test_confidence);
   g_test_add_func ("/motionsummary/extremes", test_extremes);
   return g_test_run ();
 }

@@ -70,7 +70,7 @@ test_csv (void)
   *motion_csv_header (header) = '\0';
   g_assert_cmpstr (header, ==,
       "frame,block_x,block_y,mv_x_qpel,mv_y_qpel,sad,zero_sad,second_sad,"
-      "intra,flags\n");
+      "intra,flags,confidence\n");
   for (guint s = 0; s < G_N_ELEMENTS (sizes); s++) {
     GString *expected = g_string_new (NULL);
     Field field;
@@ -84,10 +84,11 @@ test_csv (void)
       const CvisMotionBlock *b = &field.blocks[i];
 
       g_string_append_printf (expected,
-          "%" G_GUINT64_FORMAT ",%u,%u,%d,%d,%u,%u,%u,%u,%u\n",
+          "%" G_GUINT64_FORMAT ",%u,%u,%d,%d,%u,%u,%u,%u,%u,%d\n",
           field.packet.frame, i % field.packet.columns * sizes[s][2],
           i / field.packet.columns * sizes[s][2], v->x, v->y, b->sad,
-          b->zero_sad, b->second, b->intra, b->flags);
+          b->zero_sad, b->second, b->intra, b->flags & 0xffffff,
+          cvis_motion_block_get_confidence (b));
     }
     text = g_malloc (n * MOTION_CSV_ROW_MAX + 1);
     end = motion_csv_rows (text, &field.packet, field.vectors, field.blocks);

@@ -69,6 +69,15 @@ def _get_block_array(self):
     return _get_grid(self, self.get_block_bytes(), GstCudaVision.MotionBlock)
 
 
+def _get_confidence_array(self):
+    """(rows, columns) of int16: the probability that the vector is within a pixel of the
+    motion, in 1/256; -1 if the search method gives none."""
+    import numpy
+    flags = self.get_block_array()["flags"]
+    rated = flags & int(GstCudaVision.MotionBlockFlags.RATED) != 0
+    return numpy.where(rated, flags >> 24, -1).astype(numpy.int16)
+
+
 def _get_result_array(self):
     """The PbfResult as an array without dimensions: array["features"]."""
     return _get_array(self.get_result_bytes().get_data(),
@@ -77,6 +86,7 @@ def _get_result_array(self):
 
 GstCudaVision.MotionVectorMeta.get_vector_array = _get_vector_array
 GstCudaVision.MotionVectorMeta.get_block_array = _get_block_array
+GstCudaVision.MotionVectorMeta.get_confidence_array = _get_confidence_array
 GstCudaVision.PbfMeta.get_result_array = _get_result_array
 
 
