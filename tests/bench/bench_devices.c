@@ -554,7 +554,7 @@ measure_surfaces (const gchar *name, gboolean denoise)
 }
 
 static void
-measure_motion (const gchar *name)
+measure_motion (const gchar *name, MotionMethod method)
 {
   Work work = { .name = name,
     .n_items = 1000,
@@ -569,7 +569,9 @@ measure_motion (const gchar *name)
   motion_config_init (&motion_config);
   motion_config.width = 1920;
   motion_config.height = 1080;
-  motion_config.method = MOTION_METHOD_FULL;
+  motion_config.method = method;
+  if (method == MOTION_METHOD_FIELD)
+    motion_config.subpel = MOTION_SUBPEL_QUARTER;
   motion_config.block_size = 16;
   motion_config.depth_in_flight = DEPTH;
   motion_config.chunk = MOTION_CHUNK;
@@ -621,7 +623,7 @@ main (int argc, char **argv)
     { NULL },
   };
   static const gchar *const names[] = { "R + W + F, 4096x4096",
-    "denoise, 1920x1080", "motion full, 1920x1080",
+    "denoise, 1920x1080", "motion field, 1920x1080", "motion full, 1920x1080",
     "melt pools, in device memory", "melt pools, pinned" };
   static const gchar *const policies[] = { "queue", "equal", "fuzzy" };
   GOptionContext *options = g_option_context_new (NULL);
@@ -646,10 +648,11 @@ main (int argc, char **argv)
       continue;
     if (i < 2)
       measure_surfaces (names[i], i == 1);
-    else if (i == 2)
-      measure_motion (names[i]);
+    else if (i < 4)
+      measure_motion (
+          names[i], i == 2 ? MOTION_METHOD_FIELD : MOTION_METHOD_FULL);
     else
-      measure_meltpool (names[i], i == 4);
+      measure_meltpool (names[i], i == 5);
   }
   cvis_devices_free (devices);
   return 0;
