@@ -4,7 +4,6 @@
  */
 #include "cuda/motion/constant.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Levels of 256 a sample: largest difference of an unchanged block, and
@@ -28,7 +27,8 @@ struct _MotionConstant {
   guint frames;       /* that changed, at most MEMORY */
   gboolean has_intra; /* of the frame before */
   guint32 *intra;
-  gdouble noise; /* mean residue of a sample, levels; negative: unknown */
+  gdouble noise;  /* mean residue of a sample, levels; negative: unknown */
+  guint32 *level; /* one level in each sample of a block */
   gdouble *residues;
   gdouble *activity; /* share of the last frames that changed the block */
   /* of the current frame */
@@ -46,20 +46,24 @@ motion_constant_new (const MotionConfig *config, GError **error)
   constant->columns = motion_config_get_columns (config);
   constant->n = constant->columns * motion_config_get_rows (config);
   constant->intra = g_try_new0 (guint32, constant->n);
+  constant->level = g_try_new0 (guint32, constant->n);
   constant->residues = g_try_new0 (gdouble, constant->n);
   constant->activity = g_try_new0 (gdouble, constant->n);
   constant->live = g_try_new0 (guint8, constant->n);
   constant->flat = g_try_new0 (guint8, constant->n);
   constant->used = g_try_new0 (guint8, constant->n);
   constant->inner = g_try_new0 (guint8, constant->n);
-  if (!constant->intra || !constant->residues || !constant->activity
-      || !constant->live || !constant->flat || !constant->used
-      || !constant->inner) {
+  if (!constant->intra || !constant->level || !constant->residues
+      || !constant->activity || !constant->live || !constant->flat
+      || !constant->used || !constant->inner) {
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
         "cannot allocate memory for %u blocks", constant->n);
     motion_constant_free (constant);
     return NULL;
   }
+  for (guint i = 0; i < constant->n; i++)
+    constant->level[i] = motion_config_get_block_samples (config, i)
+                         << (config->depth - 8);
   motion_constant_restart (constant);
   return constant;
 }
@@ -70,6 +74,7 @@ motion_constant_free (MotionConstant *constant)
   if (constant == NULL)
     return;
   g_free (constant->intra);
+  g_free (constant->level);
   g_free (constant->residues);
   g_free (constant->activity);
   g_free (constant->live);
@@ -101,20 +106,36 @@ motion_config_get_block_samples (const MotionConfig *config, guint i)
          * MIN (size, config->height - i / columns * size);
 }
 
-/* One level in each sample of block @i. */
-static guint64
-get_level (const MotionConstant *c, guint i)
+/* The value that @rank of the @n values are before, in ascending order; changes their
+ * order. */
+static gdouble
+select_rank (gdouble *values, guint n, guint rank)
 {
-  return (guint64) motion_config_get_block_samples (&c->config, i)
-         << (c->config.depth - 8);
-}
+  guint first = 0, last = n - 1;
 
-static gint
-compare_residues (gconstpointer a, gconstpointer b)
-{
-  gdouble x = *(const gdouble *) a, y = *(const gdouble *) b;
+  while (first < last) {
+    const gdouble middle = values[first + (last - first) / 2];
+    guint i = first, j = last;
 
-  return (x > y) - (x < y);
+    while (TRUE) {
+      gdouble value;
+
+      while (values[i] < middle)
+        i++;
+      while (values[j] > middle)
+        j--;
+      if (i >= j)
+        break;
+      value = values[i];
+      values[i++] = values[j];
+      values[j--] = value;
+    }
+    if (rank <= j)
+      last = j;
+    else
+      first = j + 1;
+  }
+  return values[rank];
 }
 
 /* The residue of a cut is not noise, so that the noise may only double from
@@ -126,14 +147,12 @@ measure_noise (MotionConstant *c, const MotionField *field)
   gdouble noise;
 
   for (guint i = 0; i < c->n; i++) {
-    c->residues[i] =
-        (gdouble) field->blocks[i].sad / (gdouble) get_level (c, i);
+    c->residues[i] = (gdouble) field->blocks[i].sad / (gdouble) c->level[i];
     change += field->blocks[i].zero_sad;
   }
   if (change == 0)
     return;
-  qsort (c->residues, c->n, sizeof c->residues[0], compare_residues);
-  noise = c->residues[(c->n - 1) / QUANTILE];
+  noise = select_rank (c->residues, c->n, (c->n - 1) / QUANTILE);
   c->noise = c->noise < 0 ? noise : MIN (noise, 2 * c->noise + 0.1);
 }
 
@@ -147,11 +166,14 @@ get_largest_noise (const MotionConstant *c)
 static void
 classify_blocks (MotionConstant *c, const MotionField *field)
 {
+  gdouble most;
+
   measure_noise (c, field);
+  most = get_largest_noise (c);
   for (guint i = 0; i < c->n; i++) {
     const CvisMotionBlock *block = &field->blocks[i];
-    guint64 level = get_level (c, i);
-    gdouble largest = get_largest_noise (c) * (gdouble) level;
+    guint64 level = c->level[i];
+    gdouble largest = most * (gdouble) level;
     guint32 before = c->has_intra ? c->intra[i] : block->intra;
 
     /* unchanged: the difference is small, and motion explains none of it */

@@ -25,12 +25,19 @@ typedef struct {
   gdouble a, b, tx, ty;
 } Model;
 
+/* A block that is used: its middle relative to the frame's, and its vector, in pixels and
+ * in quarter pixels */
+typedef struct {
+  gdouble x, y, vx, vy;
+  CvisMotionVector vector;
+} Point;
+
 typedef struct {
   const MotionConfig *config;
   const MotionField *field;
-  guint columns, n;
-  guint texture; /* blocks with a smaller mean deviation (intra), or unconfident
-                  * ones, are not used; 0: all are */
+  guint columns, rows;
+  Point *points;
+  guint n;
 } Blocks;
 
 /* A mean deviation below this, in 1/256 of the range, is flat: its vector is
@@ -40,44 +47,70 @@ typedef struct {
 /* Blocks whose vector says nothing about the frame's motion */
 #define UNUSABLE (CVIS_MOTION_BLOCK_INTRA_LIKE | CVIS_MOTION_BLOCK_CONSTANT)
 
+/* @texture: blocks with a smaller mean deviation (intra), or unconfident ones, are not
+ *   used; 0: all are */
 static gboolean
-is_used (const Blocks *blocks, guint i)
+is_used (const Blocks *blocks, guint i, guint samples, guint texture)
 {
-  const MotionConfig *config = blocks->config;
   const CvisMotionBlock *block = &blocks->field->blocks[i];
-  guint samples = motion_config_get_block_samples (config, i);
   gint confidence = cvis_motion_block_get_confidence (block);
 
-  if (confidence >= 0 && blocks->texture > 0)
+  if (confidence >= 0 && texture > 0)
     return !(block->flags & CVIS_MOTION_BLOCK_CONSTANT)
            && confidence >= MOTION_CONFIDENT;
   return !(block->flags & UNUSABLE)
-         && block->intra >= (blocks->texture * samples) << (config->depth - 8);
+         && block->intra >= (texture * samples) << (blocks->config->depth - 8);
 }
 
-/* Centre of block @i relative to the frame's centre, pixels. */
-static void
-get_centre (const Blocks *blocks, guint i, gdouble *x, gdouble *y)
+/* Samples of a row or column of blocks. */
+static guint
+get_side (guint size, guint whole, guint i)
+{
+  return MIN (size, whole - i * size);
+}
+
+static Point
+make_point (const Blocks *blocks, guint column, guint row)
 {
   const MotionConfig *config = blocks->config;
-  guint size = config->block_size;
-  guint left = i % blocks->columns * size;
-  guint top = i / blocks->columns * size;
+  const CvisMotionVector *v =
+      &blocks->field->vectors[row * blocks->columns + column];
+  guint size = config->block_size, left = column * size, top = row * size;
 
-  *x = (left + MIN (left + size, config->width)) / 2.0 - config->width / 2.0;
-  *y = (top + MIN (top + size, config->height)) / 2.0 - config->height / 2.0;
+  return (Point){
+    .x = (left + MIN (left + size, config->width)) / 2.0 - config->width / 2.0,
+    .y = (top + MIN (top + size, config->height)) / 2.0 - config->height / 2.0,
+    .vx = v->x / 4.0,
+    .vy = v->y / 4.0,
+    .vector = *v,
+  };
+}
+
+static void
+list_points (Blocks *blocks, guint texture)
+{
+  const MotionConfig *config = blocks->config;
+
+  blocks->n = 0;
+  for (guint row = 0; row < blocks->rows; row++) {
+    guint height = get_side (config->block_size, config->height, row);
+
+    for (guint column = 0; column < blocks->columns; column++) {
+      guint width = get_side (config->block_size, config->width, column);
+
+      if (is_used (
+              blocks, row * blocks->columns + column, width * height, texture))
+        blocks->points[blocks->n++] = make_point (blocks, column, row);
+    }
+  }
 }
 
 static gboolean
-agrees_with_model (
-    const Blocks *blocks, const Model *m, gdouble tolerance, guint i)
+agrees_with_model (const Model *m, gdouble tolerance, const Point *p)
 {
-  const CvisMotionVector *v = &blocks->field->vectors[i];
-  gdouble x, y, dx, dy;
+  gdouble dx = m->a * p->x - m->b * p->y + m->tx - p->vx;
+  gdouble dy = m->b * p->x + m->a * p->y + m->ty - p->vy;
 
-  get_centre (blocks, i, &x, &y);
-  dx = m->a * x - m->b * y + m->tx - v->x / 4.0;
-  dy = m->b * x + m->a * y + m->ty - v->y / 4.0;
   return dx * dx + dy * dy <= tolerance * tolerance;
 }
 
@@ -91,7 +124,7 @@ find_reach (const Blocks *blocks)
   gint reach = 0;
 
   for (guint i = 0; i < blocks->n; i++) {
-    const CvisMotionVector *v = &blocks->field->vectors[i];
+    const CvisMotionVector *v = &blocks->points[i].vector;
 
     reach = MAX (reach, MAX (ABS (v->x), ABS (v->y)));
   }
@@ -130,16 +163,14 @@ find_mode (const Blocks *blocks, Model *model)
   guint most = 0;
 
   for (guint i = 0; i < blocks->n; i++)
-    if (is_used (blocks, i))
-      table[get_bin (&blocks->field->vectors[i], reach)]++;
+    table[get_bin (&blocks->points[i].vector, reach)]++;
   for (guint i = 0; i < blocks->n; i++) {
-    const CvisMotionVector *v = &blocks->field->vectors[i];
-    guint count =
-        is_used (blocks, i) ? count_near (table, side, get_bin (v, reach)) : 0;
+    const Point *p = &blocks->points[i];
+    guint count = count_near (table, side, get_bin (&p->vector, reach));
 
     if (count > most) {
       most = count;
-      *model = (Model){ .tx = v->x / 4.0, .ty = v->y / 4.0 };
+      *model = (Model){ .tx = p->vx, .ty = p->vy };
     }
   }
   g_free (table);
@@ -156,20 +187,16 @@ typedef struct {
 } Sums;
 
 static void
-add_block (const Blocks *blocks, guint i, Sums *s)
+add_point (const Point *p, Sums *s)
 {
-  const CvisMotionVector *v = &blocks->field->vectors[i];
-  gdouble vx = v->x / 4.0, vy = v->y / 4.0, x, y;
-
-  get_centre (blocks, i, &x, &y);
   s->n++;
-  s->x += x;
-  s->y += y;
-  s->vx += vx;
-  s->vy += vy;
-  s->pp += x * x + y * y;
-  s->dot += x * vx + y * vy;
-  s->cross += x * vy - y * vx;
+  s->x += p->x;
+  s->y += p->y;
+  s->vx += p->vx;
+  s->vy += p->vy;
+  s->pp += p->x * p->x + p->y * p->y;
+  s->dot += p->x * p->vx + p->y * p->vy;
+  s->cross += p->x * p->vy - p->y * p->vx;
 }
 
 /* Blocks needed, at different positions, to fit zoom and rotation. */
@@ -198,13 +225,31 @@ fit_model (const Blocks *blocks, Model *model)
     Sums sums = { 0 };
 
     for (guint i = 0; i < blocks->n; i++)
-      if (is_used (blocks, i)
-          && agrees_with_model (blocks, model, tolerances[k], i))
-        add_block (blocks, i, &sums);
+      if (agrees_with_model (model, tolerances[k], &blocks->points[i]))
+        add_point (&blocks->points[i], &sums);
     if (sums.n == 0)
       return;
     *model = solve_least_squares (blocks, &sums);
   }
+}
+
+/* Number of blocks, also flat and unconfident ones, that move as the model. */
+static guint
+count_agreeing (const Blocks *blocks, const Model *model)
+{
+  const gdouble tolerance = tolerances[G_N_ELEMENTS (tolerances) - 1];
+  guint count = 0;
+
+  for (guint row = 0; row < blocks->rows; row++) {
+    for (guint column = 0; column < blocks->columns; column++) {
+      guint i = row * blocks->columns + column;
+      Point point = make_point (blocks, column, row);
+
+      if (!(blocks->field->blocks[i].flags & UNUSABLE))
+        count += (guint) agrees_with_model (model, tolerance, &point);
+    }
+  }
+  return count;
 }
 
 void
@@ -215,26 +260,25 @@ motion_find_global (const MotionConfig *config, const MotionField *field,
     .config = config,
     .field = field,
     .columns = motion_config_get_columns (config),
-    .texture = TEXTURE,
+    .rows = motion_config_get_rows (config),
   };
   Model model = { 0 };
-  guint agreeing = 0, used;
+  guint used;
   guint64 samples;
 
-  blocks.n = blocks.columns * motion_config_get_rows (config);
+  blocks.points = g_new (Point, blocks.columns * blocks.rows);
+  list_points (&blocks, TEXTURE);
   if (!find_mode (&blocks, &model)) {
-    blocks.texture = 0; /* the whole frame is flat: use all blocks */
+    list_points (&blocks, 0); /* the whole frame is flat: use all blocks */
     find_mode (&blocks, &model);
   }
   fit_model (&blocks, &model);
-  for (guint i = 0; i < blocks.n; i++)
-    if (!(field->blocks[i].flags & UNUSABLE))
-      agreeing += agrees_with_model (
-          &blocks, &model, tolerances[G_N_ELEMENTS (tolerances) - 1], i);
+  g_free (blocks.points);
   into->global_x = model.tx;
   into->global_y = model.ty;
   into->global_zoom = hypot (1.0 + model.a, model.b);
   into->global_rotation = atan2 (model.b, 1.0 + model.a);
   used = motion_count_used (config, field, &samples);
-  into->global_share = used > 0 ? (gdouble) agreeing / used : 0.0;
+  into->global_share =
+      used > 0 ? (gdouble) count_agreeing (&blocks, &model) / used : 0.0;
 }
