@@ -52,12 +52,14 @@ static const GOptionEntry entries[] = {
  * Monitoring:
  * @live: the input is a camera; Ctrl-C ends the stream properly
  * @outputs: in the order csv, jsonl, video; %NULL: not written
+ * @names: of the network's outputs; %NULL: no network
  */
 typedef struct {
   const CommonOptions *common;
   const gchar *name;
   gboolean live;
   Output *outputs[3];
+  GPtrArray *names;
   LayerSummary *summary;
   GstStructure *stats;
   gchar *backend;
@@ -208,6 +210,21 @@ make_monitor_launch (const Monitoring *self, gboolean temporary)
 
 /* --- running --------------------------------------------------------------- */
 
+/* Reads the names of the outputs from the caps of the records. */
+static void
+find_names (Monitoring *self, GstPad *pad)
+{
+  GstCaps *caps = gst_pad_get_current_caps (pad);
+  const GValue *names = gst_structure_get_value (
+      gst_caps_get_structure (caps, 0), "output-names");
+
+  self->names = g_ptr_array_new_with_free_func (g_free);
+  for (guint i = 0; names != NULL && i < gst_value_array_get_size (names); i++)
+    g_ptr_array_add (
+        self->names, g_value_dup_string (gst_value_array_get_value (names, i)));
+  gst_caps_unref (caps);
+}
+
 static void
 add_records (GstElement *sink, GstBuffer *buffer, GstPad *pad, gpointer data)
 {
@@ -215,6 +232,8 @@ add_records (GstElement *sink, GstBuffer *buffer, GstPad *pad, gpointer data)
   GstMapInfo map;
   CvisPbfResult result;
 
+  if (self->names == NULL)
+    find_names (self, pad);
   if (!gst_buffer_map (buffer, &map, GST_MAP_READ))
     return;
   for (gsize at = 0; at + sizeof result <= map.size; at += sizeof result) {
@@ -310,6 +329,122 @@ monitor_frames (Monitoring *self, GError **error)
 
 /* --- results --------------------------------------------------------------- */
 
+/* Frames of output @i over all layers */
+typedef struct {
+  guint64 frames, votes;
+  gdouble probability; /* mean; NaN: not known */
+} ClassTotal;
+
+static ClassTotal
+total_class (const Monitoring *self, guint i)
+{
+  ClassTotal total = { 0 };
+
+  for (guint k = 0; k < self->summary->layers->len; k++) {
+    const Layer *layer = &g_array_index (self->summary->layers, Layer, k);
+
+    total.frames += layer->classes[i];
+    total.votes += layer->votes[i];
+    total.probability += layer->probabilities[i];
+  }
+  total.probability =
+      total.probability > 0 ? total.probability / total.frames : NAN;
+  return total;
+}
+
+static gchar *
+format_probability (gdouble probability)
+{
+  return isnan (probability) ? g_strdup ("-")
+                             : g_strdup_printf ("%.3f", probability);
+}
+
+/* A single output is no class. */
+static guint
+count_classes (const Monitoring *self)
+{
+  return self->names != NULL && self->names->len >= 2 ? self->names->len : 0;
+}
+
+static void
+print_classes (const Monitoring *self)
+{
+  const guint n = count_classes (self);
+
+  if (n > 0)
+    g_print ("\n%-24s %9s %16s %14s\n", "class", "frames", "mean probability",
+        "frames by vote");
+  for (guint i = 0; i < n; i++) {
+    const ClassTotal total = total_class (self, i);
+    gchar *probability = format_probability (total.probability);
+
+    g_print ("%-24s %9" G_GUINT64_FORMAT " %16s %14" G_GUINT64_FORMAT "\n",
+        (const gchar *) g_ptr_array_index (self->names, i), total.frames,
+        probability, total.votes);
+    g_free (probability);
+  }
+}
+
+static void
+add_classes (const Monitoring *self, Report *report)
+{
+  const gchar *head[2 + CVIS_PBF_MAX_OUTPUTS] = { "layer" };
+  const guint n = count_classes (self);
+  const GArray *layers = self->summary->layers;
+
+  if (n == 0)
+    return;
+  report_add_heading (report, "Classes by the network");
+  report_begin_table (report, (const gchar *const[]){ "class", "frames",
+                                  "mean probability", "frames by vote", NULL });
+  for (guint i = 0; i < n; i++) {
+    const ClassTotal total = total_class (self, i);
+    gchar *cells[] = { g_strdup (g_ptr_array_index (self->names, i)),
+      g_strdup_printf ("%" G_GUINT64_FORMAT, total.frames),
+      format_probability (total.probability),
+      g_strdup_printf ("%" G_GUINT64_FORMAT, total.votes), NULL };
+
+    report_add_row (report, (const gchar *const *) cells);
+    for (guint c = 0; cells[c] != NULL; c++)
+      g_free (cells[c]);
+  }
+  report_end_table (report);
+  report_add_paragraph (report, "Frames of each class, by layer:");
+  for (guint i = 0; i < n; i++)
+    head[1 + i] = g_ptr_array_index (self->names, i);
+  report_begin_table (report, head);
+  for (guint k = 0; k < layers->len; k++) {
+    const Layer *layer = &g_array_index (layers, Layer, k);
+    gchar *cells[2 + CVIS_PBF_MAX_OUTPUTS] = { g_strdup_printf (
+        "%u", layer->number) };
+
+    for (guint i = 0; i < n; i++)
+      cells[1 + i] = g_strdup_printf ("%" G_GUINT64_FORMAT, layer->classes[i]);
+    report_add_row (report, (const gchar *const *) cells);
+    for (guint c = 0; cells[c] != NULL; c++)
+      g_free (cells[c]);
+  }
+  report_end_table (report);
+}
+
+static void
+add_json_classes (const Monitoring *self, JsonBuilder *json)
+{
+  json_builder_set_member_name (json, "classes");
+  json_builder_begin_array (json);
+  for (guint i = 0; i < count_classes (self); i++) {
+    const ClassTotal total = total_class (self, i);
+
+    json_builder_begin_object (json);
+    json_add_string (json, "class", g_ptr_array_index (self->names, i));
+    json_add_int (json, "frames", total.frames);
+    json_add_double (json, "mean-probability", total.probability);
+    json_add_int (json, "frames-by-vote", total.votes);
+    json_builder_end_object (json);
+  }
+  json_builder_end_array (json);
+}
+
 static void
 print_layers (const Monitoring *self)
 {
@@ -325,6 +460,7 @@ print_layers (const Monitoring *self)
         layer->number, layer->frames, layer->lit, layer->sums[0] / n,
         layer->sums[1] / n, layer->sums[3] / n, layer->no_pool);
   }
+  print_classes (self);
   g_print ("\n%" G_GUINT64_FORMAT " frames in %.2f s, %.0f frames/s, %s\n",
       self->summary->frames, self->seconds,
       self->summary->frames / MAX (self->seconds, 1e-6), self->backend);
@@ -363,6 +499,7 @@ print_monitor_json (const Monitoring *self)
     json_builder_end_object (json);
   }
   json_builder_end_array (json);
+  add_json_classes (self, json);
   json_builder_end_object (json);
   json_print (json);
 }
@@ -428,6 +565,7 @@ write_monitor_report (const Monitoring *self, GError **error)
       self->summary->frames, structure_get_count (self->stats, "lost"),
       self->seconds);
   add_layers (self, report);
+  add_classes (self, report);
   report_add_picture (report, self->picture,
       "One of the frames: melt pool in green, spatters in cyan, expected "
       "position "
@@ -576,6 +714,7 @@ run_monitor (gint argc, gchar **argv)
   }
   status = command_end ("monitor", error);
   layer_summary_free (self.summary);
+  g_clear_pointer (&self.names, g_ptr_array_unref);
   g_clear_pointer (&self.stats, gst_structure_free);
   g_clear_pointer (&self.picture, gst_sample_unref);
   g_free (self.backend);

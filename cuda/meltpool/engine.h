@@ -39,12 +39,6 @@ typedef enum {
 } PbfWindowReset;
 
 typedef enum {
-  PBF_ACTIVATION_NONE,
-  PBF_ACTIVATION_SIGMOID,
-  PBF_ACTIVATION_SOFTMAX,
-} PbfActivation;
-
-typedef enum {
   PBF_LABELLING_AUTO,  /* chosen by the number of runs in the ROI */
   PBF_LABELLING_FLOOD, /* bit-parallel flood fill */
   PBF_LABELLING_RUNS,  /* runs and union-find */

@@ -227,6 +227,44 @@ read_integer (const PbfSafetensors *file, const gchar *key, guint most,
   return FALSE;
 }
 
+/* Reads the index in @words (ended by %NULL) of the value of @key; 0 if the key is
+ * missing. */
+static gboolean
+read_word (const PbfSafetensors *file, const gchar *key,
+    const gchar *const *words, guint *index, GError **error)
+{
+  const gchar *text = pbf_safetensors_metadata (file, key);
+  gchar *shown, *all;
+
+  *index = 0;
+  if (!text)
+    return TRUE;
+  for (guint i = 0; words[i]; i++)
+    if (!strcmp (text, words[i])) {
+      *index = i;
+      return TRUE;
+    }
+  shown = g_strescape (text, NULL);
+  all = g_strjoinv (", ", (gchar **) words);
+  set_model_error (error, "metadata \"%s\" is \"%.40s\", must be one of: %s",
+      key, shown, all);
+  g_free (all);
+  g_free (shown);
+  return FALSE;
+}
+
+static gboolean
+read_activation (PbfModel *model, const PbfSafetensors *file, GError **error)
+{
+  static const gchar *const words[] = { "none", "sigmoid", "softmax", NULL };
+  guint index;
+
+  if (!read_word (file, "activation", words, &index, error))
+    return FALSE;
+  model->activation = (PbfActivation) index;
+  return TRUE;
+}
+
 static gboolean
 check_name (const gchar *name, guint index, GError **error)
 {
@@ -288,6 +326,7 @@ read_model (PbfModel *model, const PbfSafetensors *file, GError **error)
   return check_spec (file, error)
          && read_integer (file, "threshold", 255, &model->threshold, error)
          && read_integer (file, "window", 1024, &model->window, error)
+         && read_activation (model, file, error)
          && read_layer1 (model, file, error) && read_layer2 (model, file, error)
          && read_scaling (model, file, error)
          && read_names (model, file, error);

@@ -10,7 +10,8 @@
  * [outputs, hidden], l2.bias [outputs], in.mean [40], in.std [40]; 1..512
  * hidden units, 1..8 outputs. Metadata (strings): feature_spec "pbf40-v1"
  * (required), threshold and window (used for the training features), outputs
- * (names, separated by commas; optional). */
+ * (names, separated by commas), activation. docs/design/model-file.md
+ * describes the file. */
 #pragma once
 
 #include "cuda/core/error.h"
@@ -20,6 +21,13 @@ G_BEGIN_DECLS
 
 #define PBF_MAX_HIDDEN 512
 
+typedef enum {
+  PBF_ACTIVATION_NONE,
+  PBF_ACTIVATION_SIGMOID,
+  PBF_ACTIVATION_SOFTMAX,
+  PBF_ACTIVATION_AUTO, /* the model's; not for an engine */
+} PbfActivation;
+
 /**
  * PbfModel:
  * @hidden: 1..512
@@ -27,6 +35,7 @@ G_BEGIN_DECLS
  * @threshold: used in training; -1 if the file does not specify it
  * @window: temporal window used in training, frames; -1 if the file does not
  *   specify it
+ * @activation: of the outputs, by the file; NONE if it does not specify it
  * @mean: subtracted from each feature
  * @inv_std: factor after that: 1 / in.std, rounded once
  * @w1t: l1.weight transposed: [40][hidden_padded], rows padded with zeros to
@@ -39,6 +48,7 @@ G_BEGIN_DECLS
 typedef struct {
   guint hidden, hidden_padded, outputs;
   gint threshold, window;
+  PbfActivation activation;
   gfloat mean[CVIS_PBF_N_FEATURES], inv_std[CVIS_PBF_N_FEATURES];
   gfloat *w1t, *b1, *w2, *b2;
   gchar **names;

@@ -113,6 +113,17 @@ load_model (GstCudaPbfMonitor *self)
   return TRUE;
 }
 
+static void
+make_vote (GstCudaPbfMonitor *self)
+{
+  PbfActivation *activation = &self->active.config.activation;
+
+  if (*activation == PBF_ACTIVATION_AUTO)
+    *activation =
+        self->model != NULL ? self->model->activation : PBF_ACTIVATION_NONE;
+  self->vote = pbf_vote_new (self->active.vote_window, *activation);
+}
+
 static gboolean
 open_result_link (GstCudaPbfMonitor *self)
 {
@@ -153,6 +164,8 @@ reset_stream (GstCudaPbfMonitor *self)
     pbf_engine_reset (self->engine);
   if (self->track != NULL)
     pbf_track_reset (self->track);
+  if (self->vote != NULL)
+    pbf_vote_reset (self->vote);
   self->gap = FALSE;
   self->gap_frames = 0;
   self->first = TRUE;
@@ -167,6 +180,7 @@ gst_cuda_pbf_monitor_stop (GstCvisFilter *filter)
   free_engine (self);
   g_clear_pointer (&self->track, pbf_track_free);
   g_clear_pointer (&self->model, pbf_model_unref);
+  g_clear_pointer (&self->vote, pbf_vote_free);
   g_clear_pointer (&self->result_link, gst_pbf_result_link_free);
   GST_OBJECT_LOCK (self);
   self->batch_size = 0;
@@ -203,6 +217,7 @@ gst_cuda_pbf_monitor_start (GstCvisFilter *filter)
   if (!load_model (self) || !open_result_link (self)
       || !gst_cvis_filter_start_backend (filter))
     return FALSE;
+  make_vote (self);
   self->track = pbf_track_new (&self->active.track);
   reset_stream (self);
   return TRUE;

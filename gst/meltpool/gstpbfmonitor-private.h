@@ -15,6 +15,7 @@
 #include "gstcudapbfmonitor.h"
 #include "gstpbfbatch.h"
 #include "gst/camera/gstpbfresultlink.h"
+#include "gstpbfnames.h"
 #include "gstpbfsettings.h"
 #include "gstpbfstats.h"
 
@@ -38,6 +39,7 @@ struct _GstCudaPbfMonitor {
   /* --- set in READY to PAUSED, before any thread runs --- */
   GstPbfSettings active;
   PbfModel *model;               /* NULL: none */
+  PbfVote *vote;                 /* of the source pad's thread */
   GstPbfResultLink *result_link; /* NULL: none; of the source pad's thread */
   PbfTrack *track; /* of the upstream thread, like the fields below */
 

@@ -14,6 +14,7 @@
 #define MAX_MAX_LATENCY (10 * GST_SECOND)
 #define DEFAULT_MESSAGE_INTERVAL GST_SECOND
 #define DEFAULT_RESULT_PORT 5501
+#define DEFAULT_VOTE_WINDOW 100
 
 /* --- the enumerations ------------------------------------------------------ */
 
@@ -70,6 +71,8 @@ static const GEnumValue empty_frames_values[] = {
   { 0, NULL, NULL },
 };
 static const GEnumValue activation_values[] = {
+  { PBF_ACTIVATION_AUTO, "Activation by the network's file, else none",
+      "auto" },
   { PBF_ACTIVATION_NONE, "None", "none" },
   { PBF_ACTIVATION_SIGMOID, "Logistic function of each output", "sigmoid" },
   { PBF_ACTIVATION_SOFTMAX, "Softmax over the outputs", "softmax" },
@@ -177,6 +180,10 @@ static const GstCvisSetting settings_table[] = {
       OWN (model_location)),
   ENUM ("output-activation", "Function applied to the network's outputs",
       CONFIG (activation), "GstPbfOutputActivation", activation_values),
+  UINT ("vote-window",
+      "Frames that vote for the class of the stream: the last ones with a "
+      "class",
+      OWN (vote_window), 1, PBF_MAX_VOTE_WINDOW),
   ENUM ("mode", "Launching of kernels; used on CUDA", CONFIG (mode),
       "GstPbfMode", mode_values),
   UINT ("parallel-frames",
@@ -234,6 +241,8 @@ gst_pbf_settings_init (GstPbfSettings *settings)
   pbf_config_init (&settings->config);
   settings->config.threads = 0;
   settings->config.mode = PBF_MODE_AUTO;
+  settings->config.activation = PBF_ACTIVATION_AUTO;
+  settings->vote_window = DEFAULT_VOTE_WINDOW;
   settings->poll_core = -1;
   settings->track.source = PBF_POSITION_SOURCE_SIGNALS;
   settings->track.fixed_x = settings->track.fixed_y = 48;

@@ -9,6 +9,7 @@
 
 #include "gst/common/filter/gstcvisfilter.h"
 #include "cuda/meltpool/engine.h"
+#include "cuda/meltpool/vote.h"
 
 G_BEGIN_DECLS
 
@@ -18,6 +19,7 @@ G_BEGIN_DECLS
  * @track: settings of the signals; gst_pbf_settings_check() sets the calibration
  * @calibration: (nullable): nine numbers; %NULL or empty: the default
  * @model_location: (nullable): path of the safetensors file; %NULL or empty: none
+ * @vote_window: frames that vote
  * @shift: right shift of samples of more than 8 bits, or GST_PBF_SHIFT_AUTO
  * @poll_core: processor of the thread that waits for results, -1: any
  * @batch_size: frames, 0: automatic
@@ -31,6 +33,7 @@ typedef struct {
   PbfTrackConfig track;
   gchar *calibration;
   gchar *model_location;
+  guint vote_window;
   gint shift;
   gint poll_core;
   guint batch_size;

@@ -1218,19 +1218,39 @@ GST_START_TEST (test_model)
 {
   gchar *name =
       model_file_new ("\"feature_spec\":\"pbf40-v1\",\"threshold\":\"90\""
-                      ",\"window\":\"20\",\"outputs\":\"lof,keyhole\"");
-  gchar *settings = g_strdup_printf ("model-location=%s batch-size=5", name);
+                      ",\"window\":\"20\",\"outputs\":\"lof,keyhole\""
+                      ",\"activation\":\"softmax\"");
+  gchar *settings =
+      g_strdup_printf ("model-location=%s batch-size=5 vote-window=3", name);
   Frames *frames = frames_new (5);
   Rig rig = rig_new_playing (settings);
-  GstBuffer *buffer;
   GstCaps *caps, *expected;
+  GstEvent *event;
+  gchar *text;
 
   bus_expect (rig.bus, GST_MESSAGE_WARNING, "threshold=90 (here 100)");
   push_frames (&rig, frames, 0, 5);
-  buffer = gst_harness_pull (rig.h);
-  fail_unless_equals_int (
-      gst_cvis_buffer_get_pbf_meta (buffer)->result->n_outputs, 2);
-  gst_buffer_unref (buffer);
+  for (guint i = 0; i < 5; i++) {
+    GstBuffer *buffer = gst_harness_pull (rig.h);
+    const CvisPbfResult *result = gst_cvis_buffer_get_pbf_meta (buffer)->result;
+
+    fail_unless_equals_int (result->n_outputs, 2);
+    fail_unless_equals_int (result->class_index, 0);
+    fail_unless (result->class_probability == 0.5f);
+    fail_unless_equals_int (result->vote_class, 0);
+    fail_unless_equals_int (result->vote_n, MIN (i + 1, 3));
+    fail_unless_equals_int (result->vote_count, result->vote_n);
+    gst_buffer_unref (buffer);
+  }
+  event = gst_pad_get_sticky_event (
+      rig.h->sinkpad, GST_EVENT_CUSTOM_DOWNSTREAM_STICKY, 0);
+  fail_unless (event != NULL);
+  text = gst_structure_to_string (gst_event_get_structure (event));
+  fail_unless (
+      strstr (text, "lof, ") != NULL && strstr (text, "keyhole") != NULL,
+      "names are %s", text);
+  g_free (text);
+  gst_event_unref (event);
   gst_buffer_unref (gst_harness_pull (rig.r));
   caps = gst_pad_get_current_caps (rig.r->sinkpad);
   expected = gst_caps_from_string (GST_CVIS_PBF_RESULT_CAPS
