@@ -137,6 +137,11 @@ gboolean pbf_config_check (const PbfConfig *config, GError **error);
  * PBF_MODE_PERSISTENT only if the resident kernel supports the settings. */
 PbfMode pbf_config_mode (const PbfConfig *config);
 
+/* Blocks of the resident kernel for frames at @rate a second; 0: at an unknown rate.
+ * The fewest that keep the latency low and have twice the rate's capacity; see
+ * docs/design/realtime.md. */
+guint pbf_choose_parallel_frames (gdouble rate);
+
 /* Names of the 40 features, in order. */
 const gchar *pbf_feature_name (guint index);
 /* Divisor of raw that gives the feature: 1, 256 or 65536 (index 0..19). */

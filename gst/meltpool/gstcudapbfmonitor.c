@@ -270,6 +270,7 @@ setup_engine (GstCudaPbfMonitor *self, const GstVideoInfo *info)
   config.width = GST_VIDEO_INFO_WIDTH (info);
   config.height = GST_VIDEO_INFO_HEIGHT (info);
   config.max_batch = self->batching.size;
+  config.parallel_frames = self->batching.parallel_frames;
   config.independent = devices != NULL;
   settle_mode (self, &config);
   self->engine =
@@ -319,8 +320,11 @@ setup_engine (GstCudaPbfMonitor *self, const GstVideoInfo *info)
   GST_OBJECT_LOCK (self);
   self->batch_size = config.max_batch;
   GST_OBJECT_UNLOCK (self);
-  GST_INFO_OBJECT (self, "%ux%u, batches of %u, %u with the one being filled",
-      config.width, config.height, config.max_batch, depth);
+  GST_INFO_OBJECT (self,
+      "%ux%u, batches of %u, %u with the one being filled, %u blocks if "
+      "persistent",
+      config.width, config.height, config.max_batch, depth,
+      config.parallel_frames);
   return TRUE;
 }
 
@@ -380,6 +384,18 @@ choose_batching (GstCudaPbfMonitor *self, const GstVideoInfo *info)
   return gst_pbf_settings_batching (&settings, info);
 }
 
+/* Whether the engine is the resident kernel, whose blocks are counted. */
+static gboolean
+runs_resident (GstCudaPbfMonitor *self)
+{
+  gboolean resident;
+
+  g_mutex_lock (&self->filter.stats_lock);
+  resident = self->mode == PBF_MODE_PERSISTENT && self->filter.context != NULL;
+  g_mutex_unlock (&self->filter.stats_lock);
+  return resident;
+}
+
 static GstFlowReturn
 gst_cuda_pbf_monitor_set_caps (GstCvisFilter *filter, GstCaps *caps)
 {
@@ -400,6 +416,8 @@ gst_cuda_pbf_monitor_set_caps (GstCvisFilter *filter, GstCaps *caps)
   resized =
       batching.size != self->batching.size
       || batching.depth != self->batching.depth
+      || (batching.parallel_frames != self->batching.parallel_frames
+          && runs_resident (self))
       || GST_VIDEO_INFO_WIDTH (&info) != GST_VIDEO_INFO_WIDTH (&self->layout)
       || GST_VIDEO_INFO_HEIGHT (&info) != GST_VIDEO_INFO_HEIGHT (&self->layout)
       || grey.wide != self->grey.wide;

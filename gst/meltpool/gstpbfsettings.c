@@ -187,8 +187,10 @@ static const GstCvisSetting settings_table[] = {
   ENUM ("mode", "Launching of kernels; used on CUDA", CONFIG (mode),
       "GstPbfMode", mode_values),
   UINT ("parallel-frames",
-      "Frames that the kernel of mode=persistent computes at once",
-      CONFIG (parallel_frames), 1, 64),
+      "Frames that the kernel of mode=persistent computes at once; 0: chosen "
+      "by "
+      "the frame rate",
+      OWN (parallel_frames), 0, 64),
   UINT ("spin-time",
       "Time for which the element polls for results of mode=persistent before "
       "it sleeps between polls, microseconds",
@@ -302,10 +304,14 @@ GstPbfBatching
 gst_pbf_settings_batching (
     const GstPbfSettings *settings, const GstVideoInfo *info)
 {
-  GstPbfBatching b = { settings->batch_size, settings->config.depth };
+  GstPbfBatching b = { settings->batch_size, settings->config.depth,
+    settings->parallel_frames };
   gsize bytes = MAX (GST_VIDEO_INFO_SIZE (info), 1);
   guint64 held; /* frames that the element may hold */
 
+  if (b.parallel_frames == 0)
+    b.parallel_frames = pbf_choose_parallel_frames (
+        (gdouble) GST_VIDEO_INFO_FPS_N (info) / GST_VIDEO_INFO_FPS_D (info));
   if (b.size > 0)
     return b;
   b.size = (guint) CLAMP (AUTO_BATCH_BYTES / bytes, 1, AUTO_BATCH_FRAMES);

@@ -22,6 +22,7 @@ G_BEGIN_DECLS
  * @vote_window: frames that vote
  * @shift: right shift of samples of more than 8 bits, or GST_PBF_SHIFT_AUTO
  * @poll_core: processor of the thread that waits for results, -1: any
+ * @parallel_frames: blocks of the resident kernel, 0: automatic
  * @batch_size: frames, 0: automatic
  * @max_latency: ns that a frame waits for its batch to fill
  * @message_interval: ns between element messages, 0: none
@@ -36,6 +37,7 @@ typedef struct {
   guint vote_window;
   gint shift;
   gint poll_core;
+  guint parallel_frames;
   guint batch_size;
   GstClockTime max_latency;
   GstClockTime message_interval;
@@ -62,9 +64,10 @@ gboolean gst_pbf_settings_check (GstPbfSettings *settings, GError **error);
  * GstPbfBatching:
  * @size: frames in a full batch
  * @depth: batches in flight, with the one being filled
+ * @parallel_frames: blocks of the resident kernel
  */
 typedef struct {
-  guint size, depth;
+  guint size, depth, parallel_frames;
 } GstPbfBatching;
 
 /* Batches for frames of @info. The automatic size is limited so that the frames that
