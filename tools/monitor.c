@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "cuda/meltpool/baseline.h"
 #include "inputs.h"
 #include "json.h"
 #include "layersummary.h"
@@ -23,8 +24,8 @@
 #include "video.h"
 
 static struct {
-  gchar *csv, *jsonl, *video, *model, *position;
-  gint threshold;
+  gchar *csv, *jsonl, *video, *saved_model, *model, *machine, *position;
+  gint threshold, learn_baseline;
   gchar *framerate;
 } options;
 
@@ -37,6 +38,15 @@ static const GOptionEntry entries[] = {
       "Write frames and results as video: .webm, .mp4 or .avi", "FILE" },
   { "model", 'm', 0, G_OPTION_ARG_FILENAME, &options.model,
       "Network whose outputs are computed", "FILE.safetensors" },
+  { "learn-baseline", 0, 0, G_OPTION_ARG_INT, &options.learn_baseline,
+      "Learn the machine's baseline from the first N nominal frames, 2000 or "
+      "more",
+      "N" },
+  { "machine", 0, 0, G_OPTION_ARG_STRING, &options.machine,
+      "Identity of the machine, stored with a baseline and checked later",
+      "NAME" },
+  { "save-model", 0, 0, G_OPTION_ARG_FILENAME, &options.saved_model,
+      "Write the network with the learned baseline", "FILE.safetensors" },
   { "threshold", 0, 0, G_OPTION_ARG_INT, &options.threshold,
       "Lowest grey value of the foreground, 1 to 255; default: 100", "LEVEL" },
   { "position", 0, 0, G_OPTION_ARG_STRING, &options.position,
@@ -51,14 +61,14 @@ static const GOptionEntry entries[] = {
 /**
  * Monitoring:
  * @live: the input is a camera; Ctrl-C ends the stream properly
- * @outputs: in the order csv, jsonl, video; %NULL: not written
+ * @outputs: in the order csv, jsonl, video, saved model; %NULL: not written
  * @names: of the network's outputs; %NULL: no network
  */
 typedef struct {
   const CommonOptions *common;
   const gchar *name;
   gboolean live;
-  Output *outputs[3];
+  Output *outputs[4];
   GPtrArray *names;
   LayerSummary *summary;
   GstStructure *stats;
@@ -69,7 +79,7 @@ typedef struct {
 } Monitoring;
 
 static gchar **const output_names[] = { &options.csv, &options.jsonl,
-  &options.video };
+  &options.video, &options.saved_model };
 
 /* --- pipeline -------------------------------------------------------------- */
 
@@ -145,24 +155,30 @@ append_source (GString *launch, const gchar *name)
   }
 }
 
-static void
-append_monitor (GString *launch, const CommonOptions *common)
-{
-  g_string_append (launch, "! queue ! cudapbfmonitor name=monitor ");
-  if (options.model != NULL)
-    launch_set (launch, "model-location", options.model);
-  if (options.threshold != 100)
-    launch_set_int (launch, "threshold", options.threshold);
-  if (options.position != NULL)
-    launch_set (launch, "position-source", options.position);
-  video_append_backend (launch, common);
-}
-
 static const gchar *
 choose_name (const Monitoring *self, guint i, gboolean temporary)
 {
   return temporary ? output_get_temporary_name (self->outputs[i])
                    : *output_names[i];
+}
+
+static void
+append_monitor (GString *launch, const Monitoring *self, gboolean temporary)
+{
+  g_string_append (launch, "! queue ! cudapbfmonitor name=monitor ");
+  if (options.model != NULL)
+    launch_set (launch, "model-location", options.model);
+  if (options.machine != NULL)
+    launch_set (launch, "machine", options.machine);
+  if (options.learn_baseline > 0) {
+    launch_set_int (launch, "learn-baseline", options.learn_baseline);
+    launch_set (launch, "baseline-location", choose_name (self, 3, temporary));
+  }
+  if (options.threshold != 100)
+    launch_set_int (launch, "threshold", options.threshold);
+  if (options.position != NULL)
+    launch_set (launch, "position-source", options.position);
+  video_append_backend (launch, self->common);
 }
 
 static void
@@ -181,7 +197,7 @@ make_monitor_launch (const Monitoring *self, gboolean temporary)
   GString *launch = g_string_new (NULL);
 
   append_source (launch, self->name);
-  append_monitor (launch, self->common);
+  append_monitor (launch, self, temporary);
   if (options.video != NULL || picture)
     g_string_append (launch, "! tee name=frames ! queue ! fakesink ");
   else
@@ -578,6 +594,11 @@ write_monitor_report (const Monitoring *self, GError **error)
       options.position != NULL ? options.position : "signals");
   report_add_setting (
       report, "network", "%s", options.model != NULL ? options.model : "none");
+  if (options.machine != NULL)
+    report_add_setting (report, "machine", "%s", options.machine);
+  if (options.learn_baseline > 0)
+    report_add_setting (
+        report, "baseline", "%d frames", options.learn_baseline);
   report_add_setting (report, "backend", "%s", self->backend);
   report_write (report, self->common->report,
       (const gchar *const *) self->common->inputs, error);
@@ -634,6 +655,27 @@ check_monitor_options (const CommonOptions *common, GError **error)
         "--threshold %d is not in 1 to 255", options.threshold);
     return FALSE;
   }
+  if (options.learn_baseline != 0
+      && (options.learn_baseline < PBF_BASELINE_MIN_FRAMES
+          || options.learn_baseline > PBF_BASELINE_MAX_FRAMES)) {
+    g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+        "--learn-baseline %d is not in %d to %d; use one nominal layer",
+        options.learn_baseline, PBF_BASELINE_MIN_FRAMES,
+        PBF_BASELINE_MAX_FRAMES);
+    return FALSE;
+  }
+  if (options.learn_baseline != 0
+      && (options.model == NULL || options.machine == NULL
+          || options.saved_model == NULL)) {
+    g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+        "--learn-baseline needs --model, --machine and --save-model");
+    return FALSE;
+  }
+  if (options.learn_baseline == 0 && options.saved_model != NULL) {
+    g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+        "--save-model needs --learn-baseline");
+    return FALSE;
+  }
   if (options.position != NULL
       && !g_strv_contains (positions, options.position)) {
     g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
@@ -675,7 +717,7 @@ static void
 run_monitoring (Monitoring *self, GError **error)
 {
   const gchar *const names[] = { self->common->report, options.csv,
-    options.jsonl, options.video };
+    options.jsonl, options.video, options.saved_model };
   const gchar *const inputs[] = { self->name, options.model, NULL };
 
   if (!check_input (self, error)
@@ -729,7 +771,10 @@ const Command command_monitor = {
   .examples =
       "Examples:\n"
       "  cudavision monitor layer.pbf -o features.csv --report layer.html\n"
-      "  cudavision monitor udp://0.0.0.0:5500 --jsonl results.jsonl\n\n"
+      "  cudavision monitor udp://0.0.0.0:5500 --jsonl results.jsonl\n"
+      "  cudavision monitor nominal.pbf -m network.safetensors --machine M1 "
+      "\\\n"
+      "      --learn-baseline 8000 --save-model m1.safetensors\n\n"
       "INPUT is a recording (.pbf), an HDF5 file, "
       "udp://ADDRESS:PORT, "
       "a pattern\nof PNG files (frames/%05d.png) or a video.",

@@ -318,6 +318,34 @@ read_names (PbfModel *model, const PbfSafetensors *file, GError **error)
   return TRUE;
 }
 
+/* A network that was trained relative to baselines, or has one */
+static gboolean
+read_baseline (PbfModel *model, const PbfSafetensors *file, GError **error)
+{
+  static const gchar *const words[] = { "none", "required", "applied", NULL };
+  guint index;
+
+  if (!read_word (file, "baseline", words, &index, error))
+    return FALSE;
+  model->baseline = (PbfBaselineState) index;
+  if (model->baseline == PBF_BASELINE_APPLIED) {
+    model->machine = g_strdup (pbf_safetensors_metadata (file, "machine"));
+    if (!model->machine)
+      return set_model_error (error,
+          "metadata \"machine\" is missing, but \"baseline\" is \"applied\"");
+  }
+  if (model->baseline != PBF_BASELINE_REQUIRED)
+    return TRUE;
+  if (!read_vector (
+          file, "baseline.sigma", CVIS_PBF_N_FEATURES, model->sigma, error))
+    return FALSE;
+  for (guint i = 0; i < CVIS_PBF_N_FEATURES; i++)
+    if (!(model->sigma[i] > 0))
+      return set_model_error (error,
+          "baseline.sigma[%u] is %g, must be above 0", i, model->sigma[i]);
+  return TRUE;
+}
+
 /* --- the model ------------------------------------------------------------- */
 
 static gboolean
@@ -329,6 +357,7 @@ read_model (PbfModel *model, const PbfSafetensors *file, GError **error)
          && read_activation (model, file, error)
          && read_layer1 (model, file, error) && read_layer2 (model, file, error)
          && read_scaling (model, file, error)
+         && read_baseline (model, file, error)
          && read_names (model, file, error);
 }
 
@@ -373,22 +402,44 @@ check_file (const gchar *filename, GError **error)
   return TRUE;
 }
 
+gboolean
+pbf_model_read_file (
+    const gchar *filename, gchar **bytes, gsize *size, GError **error)
+{
+  GError *file_error = NULL;
+
+  if (!check_file (filename, error))
+    return FALSE;
+  if (g_file_get_contents (filename, bytes, size, &file_error))
+    return TRUE;
+  g_set_error_literal (
+      error, CVIS_ERROR, CVIS_ERROR_INVALID, file_error->message);
+  g_error_free (file_error);
+  return FALSE;
+}
+
+gboolean
+pbf_model_check_machine (
+    const PbfModel *model, const gchar *machine, GError **error)
+{
+  if (machine == NULL || *machine == '\0' || model->machine == NULL
+      || g_str_equal (model->machine, machine))
+    return TRUE;
+  g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
+      "its baseline is that of the machine \"%s\", not of \"%s\"",
+      model->machine, machine);
+  return FALSE;
+}
+
 static PbfModel *
 load_model (const gchar *filename, GError **error)
 {
-  GError *file_error = NULL;
   PbfModel *model;
   gchar *bytes;
   gsize size;
 
-  if (!check_file (filename, error))
+  if (!pbf_model_read_file (filename, &bytes, &size, error))
     return NULL;
-  if (!g_file_get_contents (filename, &bytes, &size, &file_error)) {
-    g_set_error_literal (
-        error, CVIS_ERROR, CVIS_ERROR_INVALID, file_error->message);
-    g_error_free (file_error);
-    return NULL;
-  }
   model = pbf_model_parse ((const guint8 *) bytes, size, error);
   g_free (bytes);
   return model;
@@ -424,5 +475,6 @@ pbf_model_unref (PbfModel *model)
   g_free (model->w2);
   g_free (model->b2);
   g_strfreev (model->names);
+  g_free (model->machine);
   g_free (model);
 }

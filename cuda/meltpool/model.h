@@ -28,6 +28,12 @@ typedef enum {
   PBF_ACTIVATION_AUTO, /* the model's; not for an engine */
 } PbfActivation;
 
+typedef enum {
+  PBF_BASELINE_NONE,     /* not relative to a machine */
+  PBF_BASELINE_REQUIRED, /* trained relative to baselines, none is folded in yet */
+  PBF_BASELINE_APPLIED, /* that of a machine is folded in */
+} PbfBaselineState;
+
 /**
  * PbfModel:
  * @hidden: 1..512
@@ -44,6 +50,10 @@ typedef enum {
  * @w2: [outputs][hidden_padded], padded with zeros
  * @b2: [outputs]
  * @names: of the outputs, NULL-terminated; "out_0".. if the file has none
+ * @baseline: whether the network needs or has a machine's baseline
+ * @sigma: for PBF_BASELINE_REQUIRED: baseline.sigma, the average standard deviation
+ *   of each feature
+ * @machine: (nullable): identity of the machine whose baseline is folded in
  */
 typedef struct {
   guint hidden, hidden_padded, outputs;
@@ -52,6 +62,9 @@ typedef struct {
   gfloat mean[CVIS_PBF_N_FEATURES], inv_std[CVIS_PBF_N_FEATURES];
   gfloat *w1t, *b1, *w2, *b2;
   gchar **names;
+  PbfBaselineState baseline;
+  gfloat sigma[CVIS_PBF_N_FEATURES];
+  gchar *machine;
   gatomicrefcount refs;
 } PbfModel;
 
@@ -62,6 +75,13 @@ typedef struct {
  * are all refused. */
 PbfModel *pbf_model_load (const gchar *filename, GError **error);
 PbfModel *pbf_model_parse (const guint8 *bytes, gsize size, GError **error);
+/* Reads the bytes of a model file, after checking its kind and size. */
+gboolean pbf_model_read_file (
+    const gchar *filename, gchar **bytes, gsize *size, GError **error);
+/* Checks that a baseline in @model is that of @machine (nullable or empty: any).
+ * Returns: FALSE with CVIS_ERROR_INVALID naming both */
+gboolean pbf_model_check_machine (
+    const PbfModel *model, const gchar *machine, GError **error);
 PbfModel *pbf_model_ref (PbfModel *model);
 void pbf_model_unref (PbfModel *model);
 

@@ -90,6 +90,14 @@ warn_about_model (GstCudaPbfMonitor *self)
             text->str),
         ("model-location=%s", self->active.model_location));
   g_string_free (text, TRUE);
+  if (model->baseline == PBF_BASELINE_REQUIRED
+      && self->active.learn_baseline == 0)
+    GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS,
+        ("Outputs of the network are wrong: it expects features relative to "
+         "the "
+         "machine's nominal frames, and has no baseline. Set learn-baseline, "
+         "baseline-location and machine, or use a file that was stored so."),
+        ("model-location=%s", self->active.model_location));
 }
 
 static gboolean
@@ -106,6 +114,15 @@ load_model (GstCudaPbfMonitor *self)
         ("Cannot load the network \"%s\": %s. Check model-location.", location,
             error->message),
         ("a safetensors file of " CVIS_PBF_FEATURE_SPEC " is expected"));
+    g_error_free (error);
+    return FALSE;
+  }
+  if (!pbf_model_check_machine (self->model, self->active.machine, &error)) {
+    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
+        ("Cannot use the network \"%s\": %s. Learn a baseline of this machine "
+         "with learn-baseline, or correct machine.",
+            location, error->message),
+        (NULL));
     g_error_free (error);
     return FALSE;
   }
@@ -164,12 +181,20 @@ reset_stream (GstCudaPbfMonitor *self)
     pbf_engine_reset (self->engine);
   if (self->track != NULL)
     pbf_track_reset (self->track);
-  if (self->vote != NULL)
-    pbf_vote_reset (self->vote);
   self->gap = FALSE;
   self->gap_frames = 0;
   self->first = TRUE;
   self->held_from = GST_CLOCK_TIME_NONE;
+}
+
+/* Forgets the records before, while the source pad's task is idle. */
+static void
+reset_records (GstCudaPbfMonitor *self)
+{
+  if (self->vote != NULL)
+    pbf_vote_reset (self->vote);
+  if (gst_pbf_learn_is_open (self))
+    pbf_baseline_reset (self->baseline);
 }
 
 static void
@@ -178,6 +203,7 @@ gst_cuda_pbf_monitor_stop (GstCvisFilter *filter)
   GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (filter);
 
   free_engine (self);
+  gst_pbf_learn_stop (self);
   g_clear_pointer (&self->track, pbf_track_free);
   g_clear_pointer (&self->model, pbf_model_unref);
   g_clear_pointer (&self->vote, pbf_vote_free);
@@ -214,8 +240,8 @@ gst_cuda_pbf_monitor_start (GstCvisFilter *filter)
     g_error_free (error);
     return FALSE;
   }
-  if (!load_model (self) || !open_result_link (self)
-      || !gst_cvis_filter_start_backend (filter))
+  if (!load_model (self) || !gst_pbf_learn_start (self)
+      || !open_result_link (self) || !gst_cvis_filter_start_backend (filter))
     return FALSE;
   make_vote (self);
   self->track = pbf_track_new (&self->active.track);
@@ -259,6 +285,7 @@ static gboolean
 setup_engine (GstCudaPbfMonitor *self, const GstVideoInfo *info)
 {
   const CvisFleetOwner owner = gst_cvis_filter_get_fleet_owner (&self->filter);
+  PbfModel *model = gst_pbf_learn_is_open (self) ? NULL : self->model;
   const CvisDevices *devices;
   PbfConfig config = self->active.config;
   guint depth = self->batching.depth;
@@ -266,6 +293,7 @@ setup_engine (GstCudaPbfMonitor *self, const GstVideoInfo *info)
 
   gst_pbf_output_discard (self);
   free_engine (self);
+  reset_records (self);
   devices = gst_cvis_filter_get_devices (&self->filter);
   config.width = GST_VIDEO_INFO_WIDTH (info);
   config.height = GST_VIDEO_INFO_HEIGHT (info);
@@ -275,8 +303,8 @@ setup_engine (GstCudaPbfMonitor *self, const GstVideoInfo *info)
   settle_mode (self, &config);
   self->engine =
       devices != NULL
-          ? pbf_engine_new_over (&config, self->model, devices, &owner, &error)
-          : pbf_engine_new (&config, self->model, self->filter.context, &error);
+          ? pbf_engine_new_over (&config, model, devices, &owner, &error)
+          : pbf_engine_new (&config, model, self->filter.context, &error);
   if (self->engine == NULL) {
     GST_ELEMENT_ERROR (self, LIBRARY, INIT,
         ("Cannot set up the melt-pool engine for %ux%u pixels: %s. Use a "
@@ -442,6 +470,22 @@ gst_cuda_pbf_monitor_set_caps (GstCvisFilter *filter, GstCaps *caps)
   return GST_FLOW_OK;
 }
 
+GstFlowReturn
+gst_pbf_monitor_load_learned (GstCudaPbfMonitor *self)
+{
+  GstFlowReturn flow = gst_cvis_filter_drain (&self->filter);
+
+  if (flow != GST_FLOW_OK)
+    return flow;
+  pbf_model_unref (self->model);
+  self->model = g_steal_pointer (&self->learned);
+  g_clear_pointer (&self->baseline, pbf_baseline_free);
+  if (setup_engine (self, &self->layout))
+    return GST_FLOW_OK;
+  free_engine (self);
+  return GST_FLOW_ERROR;
+}
+
 /* Accepts grey video of any size, for parse_camera_caps() to post an error that says what is
  * wrong: if refused in a query, upstream would report not-negotiated alone. */
 static GstStaticCaps grey_caps =
@@ -556,6 +600,7 @@ gst_cuda_pbf_monitor_flush (GstCvisFilter *filter)
 
   gst_pbf_output_discard (self);
   reset_stream (self);
+  reset_records (self);
 }
 
 static GstFlowReturn

@@ -321,8 +321,12 @@ gst_pbf_output_src_event (GstCvisFilter *filter, GstEvent *event)
   const gboolean segment = GST_EVENT_TYPE (event) == GST_EVENT_SEGMENT;
   GstFlowReturn flow;
 
-  if (GST_EVENT_TYPE (event) == GST_EVENT_EOS)
+  if (GST_EVENT_TYPE (event) == GST_EVENT_EOS) {
     warn_of_doubts (self, TRUE);
+    gst_pbf_learn_end (self);
+  } else if (GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START) {
+    pbf_vote_reset (self->vote);
+  }
   flow = gst_cvis_filter_push_event (filter, event);
   if (segment && self->model != NULL)
     push_names (self);
@@ -446,6 +450,7 @@ gst_pbf_output_complete (GstCvisFilter *filter, gpointer item)
   guint64 begin = cvis_monotonic_ns (), now;
   gboolean ok = pbf_engine_wait (self->engine, &done, &error);
   GstFlowReturn flow;
+  gboolean learned;
   guint kept;
 
   if (!ok)
@@ -459,6 +464,7 @@ gst_pbf_output_complete (GstCvisFilter *filter, gpointer item)
     item->object = NULL;
   }
   pbf_vote_apply (self->vote, batch->batch.results, batch->batch.n);
+  learned = gst_pbf_learn_add (self, batch->batch.results, batch->batch.n);
   kept = keep_records (self, batch);
   send_results (self, batch->batch.results, kept, &now);
   count_batch (self, batch, kept, now);
@@ -478,6 +484,8 @@ gst_pbf_output_complete (GstCvisFilter *filter, gpointer item)
   flow = push_finished (self);
   if (flow == GST_FLOW_OK)
     warn_of_slow_pushes (self, now);
+  if (learned && !gst_pbf_learn_finish (self))
+    return GST_FLOW_ERROR;
   return flow;
 }
 

@@ -178,6 +178,18 @@ static const GstCvisSetting settings_table[] = {
   STRING ("model-location",
       "Safetensors file of the network; without one there are features only",
       OWN (model_location)),
+  UINT ("learn-baseline",
+      "Nominal frames at the beginning of the stream whose means become the "
+      "machine's baseline, stored in baseline-location; at least 2000, 0: none",
+      OWN (learn_baseline), 0, PBF_BASELINE_MAX_FRAMES),
+  STRING ("baseline-location",
+      "Safetensors file that receives the network with the baseline of "
+      "learn-baseline",
+      OWN (baseline_location)),
+  STRING ("machine",
+      "Identity of the machine: stored with a baseline, and compared with that "
+      "of model-location",
+      OWN (machine)),
   ENUM ("output-activation", "Function applied to the network's outputs",
       CONFIG (activation), "GstPbfOutputActivation", activation_values),
   UINT ("vote-window",
@@ -261,6 +273,8 @@ gst_pbf_settings_clear (GstPbfSettings *settings)
 {
   g_clear_pointer (&settings->calibration, g_free);
   g_clear_pointer (&settings->model_location, g_free);
+  g_clear_pointer (&settings->baseline_location, g_free);
+  g_clear_pointer (&settings->machine, g_free);
   g_clear_pointer (&settings->result_host, g_free);
 }
 
@@ -271,6 +285,8 @@ gst_pbf_settings_copy (GstPbfSettings *to, const GstPbfSettings *from)
   *to = *from;
   to->calibration = g_strdup (from->calibration);
   to->model_location = g_strdup (from->model_location);
+  to->baseline_location = g_strdup (from->baseline_location);
+  to->machine = g_strdup (from->machine);
   to->result_host = g_strdup (from->result_host);
 }
 

@@ -8,6 +8,7 @@
 #include <gst/video/video.h>
 
 #include "gst/common/filter/gstcvisfilter.h"
+#include "cuda/meltpool/baseline.h"
 #include "cuda/meltpool/engine.h"
 #include "cuda/meltpool/vote.h"
 
@@ -19,6 +20,9 @@ G_BEGIN_DECLS
  * @track: settings of the signals; gst_pbf_settings_check() sets the calibration
  * @calibration: (nullable): nine numbers; %NULL or empty: the default
  * @model_location: (nullable): path of the safetensors file; %NULL or empty: none
+ * @learn_baseline: frames of the baseline to learn, 0: none
+ * @baseline_location: (nullable): file that receives the network with it
+ * @machine: (nullable): identity of the machine; %NULL or empty: any
  * @vote_window: frames that vote
  * @shift: right shift of samples of more than 8 bits, or GST_PBF_SHIFT_AUTO
  * @poll_core: processor of the thread that waits for results, -1: any
@@ -34,6 +38,9 @@ typedef struct {
   PbfTrackConfig track;
   gchar *calibration;
   gchar *model_location;
+  guint learn_baseline;
+  gchar *baseline_location;
+  gchar *machine;
   guint vote_window;
   gint shift;
   gint poll_core;

@@ -596,6 +596,46 @@ class Monitor(Tool):
         found = json.loads(run("monitor", "l.pbf", "--json")[0])
         self.assertEqual(found["frames"], 2000)
 
+    def make_model(self, name, *options):
+        subprocess.run([sys.executable, os.path.join(SOURCES, "../scripts/make-model"), "--outputs", "2",
+                        "--names", "nominal,keyhole", *options, name], check=True)
+
+    def test_classes(self):
+        """The names of the network's file in tables, on the terminal, in JSON and the page"""
+        launch("pbftestsrc num-buffers=2000 ! pbffilesink location=l.pbf")
+        self.make_model("n.safetensors", "--activation", "softmax")
+        command = ["monitor", "l.pbf", "-m", "n.safetensors"]
+        text, _ = run(*command, "-o", "f.csv", "--report", "l.html")
+        self.assertIn("mean probability", text)
+        with open("f.csv", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual(list(rows[0])[-6:], ["nominal", "keyhole", "class", "probability", "vote",
+                                              "vote_share"])
+        classes = [row["class"] for row in rows if row["class"]]
+        found = json.loads(run(*command, "--json")[0])["classes"]
+        self.assertEqual([f["class"] for f in found], ["nominal", "keyhole"])
+        self.assertEqual([f["frames"] for f in found], [classes.count(f["class"]) for f in found])
+        with open("l.html", encoding="utf-8") as file:
+            self.assertIn("Classes by the network", file.read())
+
+    def test_baseline(self):
+        launch("pbftestsrc num-buffers=4000 ! pbffilesink location=l.pbf")
+        self.make_model("n.safetensors", "--baseline")
+        learn = ["monitor", "l.pbf", "-m", "n.safetensors", "--machine", "M1", "--save-model",
+                 "m1.safetensors"]
+        for arguments, says in (([*learn, "--learn-baseline", "1999"], "1999 is not in 2000"),
+                                (learn, "needs --learn-baseline"),
+                                (["monitor", "l.pbf", "--learn-baseline", "2000"], "--machine")):
+            self.assertIn(says, run(*arguments, status=2)[1])
+        self.assertIn("No baseline was stored", run(*learn, "--learn-baseline", "5000", status=1)[1])
+        self.assertFalse(os.path.exists("m1.safetensors"))
+        run(*learn, "--learn-baseline", "2000")
+        self.assertIn("baseline-location=m1.safetensors",
+                      run(*learn, "--learn-baseline", "2000", "--show")[0])
+        run("monitor", "l.pbf", "-m", "m1.safetensors", "--machine", "M1", "-o", "f.csv")
+        self.assertIn('of the machine "M1", not of "M2"',
+                      run("monitor", "l.pbf", "-m", "m1.safetensors", "--machine", "M2", status=1)[1])
+
     @unittest.skipUnless(h5py, "no h5py")
     def test_hdf5(self):
         """Known by its first bytes, whatever its name"""
