@@ -109,6 +109,12 @@ layer_summary_add (LayerSummary *summary, const CvisPbfResult *result)
   layer->lit += lit;
   layer->no_pool += (result->flags & CVIS_PBF_RESULT_NO_POOL) != 0;
   layer->lost += (result->flags & CVIS_PBF_RESULT_LOST_BEFORE) != 0;
+  if (result->vote_n > 0 && result->class_index < CVIS_PBF_MAX_OUTPUTS
+      && result->vote_class < CVIS_PBF_MAX_OUTPUTS) {
+    layer->classes[result->class_index]++;
+    layer->probabilities[result->class_index] += result->class_probability;
+    layer->votes[result->vote_class]++;
+  }
   bin->lit += lit;
   for (guint i = 0; lit && i < LAYER_N_FEATURES; i++) {
     layer->sums[i] += result->features[features[i]];

@@ -22,11 +22,16 @@ extern const gchar *const layer_feature_names[LAYER_N_FEATURES];
  * @no_pool: of these without a melt pool
  * @lost: gaps of the frame counter before a frame of the layer
  * @sums: of the features over the lit frames
+ * @classes: frames of each class, by the number of the output
+ * @votes: frames with each vote
+ * @probabilities: sums over the frames of each class
  */
 typedef struct {
   guint32 number;
   guint64 frames, lit, no_pool, lost;
   gdouble sums[LAYER_N_FEATURES];
+  guint64 classes[CVIS_PBF_MAX_OUTPUTS], votes[CVIS_PBF_MAX_OUTPUTS];
+  gdouble probabilities[CVIS_PBF_MAX_OUTPUTS];
 } Layer;
 
 /**

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "cuda/meltpool/baseline.h"
 #include "inputs.h"
 #include "json.h"
 #include "layersummary.h"
@@ -23,8 +24,8 @@
 #include "video.h"
 
 static struct {
-  gchar *csv, *jsonl, *video, *model, *position;
-  gint threshold;
+  gchar *csv, *jsonl, *video, *saved_model, *model, *machine, *position;
+  gint threshold, learn_baseline;
   gchar *framerate;
 } options;
 
@@ -37,6 +38,15 @@ static const GOptionEntry entries[] = {
       "Write frames and results as video: .webm, .mp4 or .avi", "FILE" },
   { "model", 'm', 0, G_OPTION_ARG_FILENAME, &options.model,
       "Network whose outputs are computed", "FILE.safetensors" },
+  { "learn-baseline", 0, 0, G_OPTION_ARG_INT, &options.learn_baseline,
+      "Learn the machine's baseline from the first N nominal frames, 2000 or "
+      "more",
+      "N" },
+  { "machine", 0, 0, G_OPTION_ARG_STRING, &options.machine,
+      "Identity of the machine, stored with a baseline and checked later",
+      "NAME" },
+  { "save-model", 0, 0, G_OPTION_ARG_FILENAME, &options.saved_model,
+      "Write the network with the learned baseline", "FILE.safetensors" },
   { "threshold", 0, 0, G_OPTION_ARG_INT, &options.threshold,
       "Lowest grey value of the foreground, 1 to 255; default: 100", "LEVEL" },
   { "position", 0, 0, G_OPTION_ARG_STRING, &options.position,
@@ -51,13 +61,15 @@ static const GOptionEntry entries[] = {
 /**
  * Monitoring:
  * @live: the input is a camera; Ctrl-C ends the stream properly
- * @outputs: in the order csv, jsonl, video; %NULL: not written
+ * @outputs: in the order csv, jsonl, video, saved model; %NULL: not written
+ * @names: of the network's outputs; %NULL: no network
  */
 typedef struct {
   const CommonOptions *common;
   const gchar *name;
   gboolean live;
-  Output *outputs[3];
+  Output *outputs[4];
+  GPtrArray *names;
   LayerSummary *summary;
   GstStructure *stats;
   gchar *backend;
@@ -67,7 +79,7 @@ typedef struct {
 } Monitoring;
 
 static gchar **const output_names[] = { &options.csv, &options.jsonl,
-  &options.video };
+  &options.video, &options.saved_model };
 
 /* --- pipeline -------------------------------------------------------------- */
 
@@ -143,24 +155,30 @@ append_source (GString *launch, const gchar *name)
   }
 }
 
-static void
-append_monitor (GString *launch, const CommonOptions *common)
-{
-  g_string_append (launch, "! queue ! cudapbfmonitor name=monitor ");
-  if (options.model != NULL)
-    launch_set (launch, "model-location", options.model);
-  if (options.threshold != 100)
-    launch_set_int (launch, "threshold", options.threshold);
-  if (options.position != NULL)
-    launch_set (launch, "position-source", options.position);
-  video_append_backend (launch, common);
-}
-
 static const gchar *
 choose_name (const Monitoring *self, guint i, gboolean temporary)
 {
   return temporary ? output_get_temporary_name (self->outputs[i])
                    : *output_names[i];
+}
+
+static void
+append_monitor (GString *launch, const Monitoring *self, gboolean temporary)
+{
+  g_string_append (launch, "! queue ! cudapbfmonitor name=monitor ");
+  if (options.model != NULL)
+    launch_set (launch, "model-location", options.model);
+  if (options.machine != NULL)
+    launch_set (launch, "machine", options.machine);
+  if (options.learn_baseline > 0) {
+    launch_set_int (launch, "learn-baseline", options.learn_baseline);
+    launch_set (launch, "baseline-location", choose_name (self, 3, temporary));
+  }
+  if (options.threshold != 100)
+    launch_set_int (launch, "threshold", options.threshold);
+  if (options.position != NULL)
+    launch_set (launch, "position-source", options.position);
+  video_append_backend (launch, self->common);
 }
 
 static void
@@ -179,7 +197,7 @@ make_monitor_launch (const Monitoring *self, gboolean temporary)
   GString *launch = g_string_new (NULL);
 
   append_source (launch, self->name);
-  append_monitor (launch, self->common);
+  append_monitor (launch, self, temporary);
   if (options.video != NULL || picture)
     g_string_append (launch, "! tee name=frames ! queue ! fakesink ");
   else
@@ -208,6 +226,21 @@ make_monitor_launch (const Monitoring *self, gboolean temporary)
 
 /* --- running --------------------------------------------------------------- */
 
+/* Reads the names of the outputs from the caps of the records. */
+static void
+find_names (Monitoring *self, GstPad *pad)
+{
+  GstCaps *caps = gst_pad_get_current_caps (pad);
+  const GValue *names = gst_structure_get_value (
+      gst_caps_get_structure (caps, 0), "output-names");
+
+  self->names = g_ptr_array_new_with_free_func (g_free);
+  for (guint i = 0; names != NULL && i < gst_value_array_get_size (names); i++)
+    g_ptr_array_add (
+        self->names, g_value_dup_string (gst_value_array_get_value (names, i)));
+  gst_caps_unref (caps);
+}
+
 static void
 add_records (GstElement *sink, GstBuffer *buffer, GstPad *pad, gpointer data)
 {
@@ -215,6 +248,8 @@ add_records (GstElement *sink, GstBuffer *buffer, GstPad *pad, gpointer data)
   GstMapInfo map;
   CvisPbfResult result;
 
+  if (self->names == NULL)
+    find_names (self, pad);
   if (!gst_buffer_map (buffer, &map, GST_MAP_READ))
     return;
   for (gsize at = 0; at + sizeof result <= map.size; at += sizeof result) {
@@ -310,6 +345,122 @@ monitor_frames (Monitoring *self, GError **error)
 
 /* --- results --------------------------------------------------------------- */
 
+/* Frames of output @i over all layers */
+typedef struct {
+  guint64 frames, votes;
+  gdouble probability; /* mean; NaN: not known */
+} ClassTotal;
+
+static ClassTotal
+total_class (const Monitoring *self, guint i)
+{
+  ClassTotal total = { 0 };
+
+  for (guint k = 0; k < self->summary->layers->len; k++) {
+    const Layer *layer = &g_array_index (self->summary->layers, Layer, k);
+
+    total.frames += layer->classes[i];
+    total.votes += layer->votes[i];
+    total.probability += layer->probabilities[i];
+  }
+  total.probability =
+      total.probability > 0 ? total.probability / total.frames : NAN;
+  return total;
+}
+
+static gchar *
+format_probability (gdouble probability)
+{
+  return isnan (probability) ? g_strdup ("-")
+                             : g_strdup_printf ("%.3f", probability);
+}
+
+/* A single output is no class. */
+static guint
+count_classes (const Monitoring *self)
+{
+  return self->names != NULL && self->names->len >= 2 ? self->names->len : 0;
+}
+
+static void
+print_classes (const Monitoring *self)
+{
+  const guint n = count_classes (self);
+
+  if (n > 0)
+    g_print ("\n%-24s %9s %16s %14s\n", "class", "frames", "mean probability",
+        "frames by vote");
+  for (guint i = 0; i < n; i++) {
+    const ClassTotal total = total_class (self, i);
+    gchar *probability = format_probability (total.probability);
+
+    g_print ("%-24s %9" G_GUINT64_FORMAT " %16s %14" G_GUINT64_FORMAT "\n",
+        (const gchar *) g_ptr_array_index (self->names, i), total.frames,
+        probability, total.votes);
+    g_free (probability);
+  }
+}
+
+static void
+add_classes (const Monitoring *self, Report *report)
+{
+  const gchar *head[2 + CVIS_PBF_MAX_OUTPUTS] = { "layer" };
+  const guint n = count_classes (self);
+  const GArray *layers = self->summary->layers;
+
+  if (n == 0)
+    return;
+  report_add_heading (report, "Classes by the network");
+  report_begin_table (report, (const gchar *const[]){ "class", "frames",
+                                  "mean probability", "frames by vote", NULL });
+  for (guint i = 0; i < n; i++) {
+    const ClassTotal total = total_class (self, i);
+    gchar *cells[] = { g_strdup (g_ptr_array_index (self->names, i)),
+      g_strdup_printf ("%" G_GUINT64_FORMAT, total.frames),
+      format_probability (total.probability),
+      g_strdup_printf ("%" G_GUINT64_FORMAT, total.votes), NULL };
+
+    report_add_row (report, (const gchar *const *) cells);
+    for (guint c = 0; cells[c] != NULL; c++)
+      g_free (cells[c]);
+  }
+  report_end_table (report);
+  report_add_paragraph (report, "Frames of each class, by layer:");
+  for (guint i = 0; i < n; i++)
+    head[1 + i] = g_ptr_array_index (self->names, i);
+  report_begin_table (report, head);
+  for (guint k = 0; k < layers->len; k++) {
+    const Layer *layer = &g_array_index (layers, Layer, k);
+    gchar *cells[2 + CVIS_PBF_MAX_OUTPUTS] = { g_strdup_printf (
+        "%u", layer->number) };
+
+    for (guint i = 0; i < n; i++)
+      cells[1 + i] = g_strdup_printf ("%" G_GUINT64_FORMAT, layer->classes[i]);
+    report_add_row (report, (const gchar *const *) cells);
+    for (guint c = 0; cells[c] != NULL; c++)
+      g_free (cells[c]);
+  }
+  report_end_table (report);
+}
+
+static void
+add_json_classes (const Monitoring *self, JsonBuilder *json)
+{
+  json_builder_set_member_name (json, "classes");
+  json_builder_begin_array (json);
+  for (guint i = 0; i < count_classes (self); i++) {
+    const ClassTotal total = total_class (self, i);
+
+    json_builder_begin_object (json);
+    json_add_string (json, "class", g_ptr_array_index (self->names, i));
+    json_add_int (json, "frames", total.frames);
+    json_add_double (json, "mean-probability", total.probability);
+    json_add_int (json, "frames-by-vote", total.votes);
+    json_builder_end_object (json);
+  }
+  json_builder_end_array (json);
+}
+
 static void
 print_layers (const Monitoring *self)
 {
@@ -325,6 +476,7 @@ print_layers (const Monitoring *self)
         layer->number, layer->frames, layer->lit, layer->sums[0] / n,
         layer->sums[1] / n, layer->sums[3] / n, layer->no_pool);
   }
+  print_classes (self);
   g_print ("\n%" G_GUINT64_FORMAT " frames in %.2f s, %.0f frames/s, %s\n",
       self->summary->frames, self->seconds,
       self->summary->frames / MAX (self->seconds, 1e-6), self->backend);
@@ -363,6 +515,7 @@ print_monitor_json (const Monitoring *self)
     json_builder_end_object (json);
   }
   json_builder_end_array (json);
+  add_json_classes (self, json);
   json_builder_end_object (json);
   json_print (json);
 }
@@ -428,6 +581,7 @@ write_monitor_report (const Monitoring *self, GError **error)
       self->summary->frames, structure_get_count (self->stats, "lost"),
       self->seconds);
   add_layers (self, report);
+  add_classes (self, report);
   report_add_picture (report, self->picture,
       "One of the frames: melt pool in green, spatters in cyan, expected "
       "position "
@@ -440,6 +594,11 @@ write_monitor_report (const Monitoring *self, GError **error)
       options.position != NULL ? options.position : "signals");
   report_add_setting (
       report, "network", "%s", options.model != NULL ? options.model : "none");
+  if (options.machine != NULL)
+    report_add_setting (report, "machine", "%s", options.machine);
+  if (options.learn_baseline > 0)
+    report_add_setting (
+        report, "baseline", "%d frames", options.learn_baseline);
   report_add_setting (report, "backend", "%s", self->backend);
   report_write (report, self->common->report,
       (const gchar *const *) self->common->inputs, error);
@@ -496,6 +655,27 @@ check_monitor_options (const CommonOptions *common, GError **error)
         "--threshold %d is not in 1 to 255", options.threshold);
     return FALSE;
   }
+  if (options.learn_baseline != 0
+      && (options.learn_baseline < PBF_BASELINE_MIN_FRAMES
+          || options.learn_baseline > PBF_BASELINE_MAX_FRAMES)) {
+    g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+        "--learn-baseline %d is not in %d to %d; use one nominal layer",
+        options.learn_baseline, PBF_BASELINE_MIN_FRAMES,
+        PBF_BASELINE_MAX_FRAMES);
+    return FALSE;
+  }
+  if (options.learn_baseline != 0
+      && (options.model == NULL || options.machine == NULL
+          || options.saved_model == NULL)) {
+    g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+        "--learn-baseline needs --model, --machine and --save-model");
+    return FALSE;
+  }
+  if (options.learn_baseline == 0 && options.saved_model != NULL) {
+    g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+        "--save-model needs --learn-baseline");
+    return FALSE;
+  }
   if (options.position != NULL
       && !g_strv_contains (positions, options.position)) {
     g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
@@ -537,7 +717,7 @@ static void
 run_monitoring (Monitoring *self, GError **error)
 {
   const gchar *const names[] = { self->common->report, options.csv,
-    options.jsonl, options.video };
+    options.jsonl, options.video, options.saved_model };
   const gchar *const inputs[] = { self->name, options.model, NULL };
 
   if (!check_input (self, error)
@@ -576,6 +756,7 @@ run_monitor (gint argc, gchar **argv)
   }
   status = command_end ("monitor", error);
   layer_summary_free (self.summary);
+  g_clear_pointer (&self.names, g_ptr_array_unref);
   g_clear_pointer (&self.stats, gst_structure_free);
   g_clear_pointer (&self.picture, gst_sample_unref);
   g_free (self.backend);
@@ -590,7 +771,10 @@ const Command command_monitor = {
   .examples =
       "Examples:\n"
       "  cudavision monitor layer.pbf -o features.csv --report layer.html\n"
-      "  cudavision monitor udp://0.0.0.0:5500 --jsonl results.jsonl\n\n"
+      "  cudavision monitor udp://0.0.0.0:5500 --jsonl results.jsonl\n"
+      "  cudavision monitor nominal.pbf -m network.safetensors --machine M1 "
+      "\\\n"
+      "      --learn-baseline 8000 --save-model m1.safetensors\n\n"
       "INPUT is a recording (.pbf), an HDF5 file, "
       "udp://ADDRESS:PORT, "
       "a pattern\nof PNG files (frames/%05d.png) or a video.",

@@ -145,6 +145,21 @@ pbf_config_mode (const PbfConfig *config)
                                                       : config->mode;
 }
 
+guint
+pbf_choose_parallel_frames (gdouble rate)
+{
+  static const struct {
+    gdouble up_to; /* frames/s */
+    guint blocks;
+  } choices[] = { { 0, 8 }, { 5e3, 1 }, { 300e3, 8 }, { 500e3, 16 },
+    { 850e3, 32 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (choices); i++)
+    if (rate <= choices[i].up_to)
+      return choices[i].blocks;
+  return 64;
+}
+
 PbfEngine *
 pbf_engine_new (const PbfConfig *config, PbfModel *model, CvisContext *context,
     GError **error)

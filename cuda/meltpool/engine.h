@@ -39,12 +39,6 @@ typedef enum {
 } PbfWindowReset;
 
 typedef enum {
-  PBF_ACTIVATION_NONE,
-  PBF_ACTIVATION_SIGMOID,
-  PBF_ACTIVATION_SOFTMAX,
-} PbfActivation;
-
-typedef enum {
   PBF_LABELLING_AUTO,  /* chosen by the number of runs in the ROI */
   PBF_LABELLING_FLOOD, /* bit-parallel flood fill */
   PBF_LABELLING_RUNS,  /* runs and union-find */
@@ -142,6 +136,11 @@ gboolean pbf_config_check (const PbfConfig *config, GError **error);
 /* The mode of a CUDA engine with the valid @config: never PBF_MODE_AUTO, and
  * PBF_MODE_PERSISTENT only if the resident kernel supports the settings. */
 PbfMode pbf_config_mode (const PbfConfig *config);
+
+/* Blocks of the resident kernel for frames at @rate a second; 0: at an unknown rate.
+ * The fewest that keep the latency low and have twice the rate's capacity; see
+ * docs/design/realtime.md. */
+guint pbf_choose_parallel_frames (gdouble rate);
 
 /* Names of the 40 features, in order. */
 const gchar *pbf_feature_name (guint index);

@@ -227,6 +227,44 @@ read_integer (const PbfSafetensors *file, const gchar *key, guint most,
   return FALSE;
 }
 
+/* Reads the index in @words (ended by %NULL) of the value of @key; 0 if the key is
+ * missing. */
+static gboolean
+read_word (const PbfSafetensors *file, const gchar *key,
+    const gchar *const *words, guint *index, GError **error)
+{
+  const gchar *text = pbf_safetensors_metadata (file, key);
+  gchar *shown, *all;
+
+  *index = 0;
+  if (!text)
+    return TRUE;
+  for (guint i = 0; words[i]; i++)
+    if (!strcmp (text, words[i])) {
+      *index = i;
+      return TRUE;
+    }
+  shown = g_strescape (text, NULL);
+  all = g_strjoinv (", ", (gchar **) words);
+  set_model_error (error, "metadata \"%s\" is \"%.40s\", must be one of: %s",
+      key, shown, all);
+  g_free (all);
+  g_free (shown);
+  return FALSE;
+}
+
+static gboolean
+read_activation (PbfModel *model, const PbfSafetensors *file, GError **error)
+{
+  static const gchar *const words[] = { "none", "sigmoid", "softmax", NULL };
+  guint index;
+
+  if (!read_word (file, "activation", words, &index, error))
+    return FALSE;
+  model->activation = (PbfActivation) index;
+  return TRUE;
+}
+
 static gboolean
 check_name (const gchar *name, guint index, GError **error)
 {
@@ -280,6 +318,34 @@ read_names (PbfModel *model, const PbfSafetensors *file, GError **error)
   return TRUE;
 }
 
+/* A network that was trained relative to baselines, or has one */
+static gboolean
+read_baseline (PbfModel *model, const PbfSafetensors *file, GError **error)
+{
+  static const gchar *const words[] = { "none", "required", "applied", NULL };
+  guint index;
+
+  if (!read_word (file, "baseline", words, &index, error))
+    return FALSE;
+  model->baseline = (PbfBaselineState) index;
+  if (model->baseline == PBF_BASELINE_APPLIED) {
+    model->machine = g_strdup (pbf_safetensors_metadata (file, "machine"));
+    if (!model->machine)
+      return set_model_error (error,
+          "metadata \"machine\" is missing, but \"baseline\" is \"applied\"");
+  }
+  if (model->baseline != PBF_BASELINE_REQUIRED)
+    return TRUE;
+  if (!read_vector (
+          file, "baseline.sigma", CVIS_PBF_N_FEATURES, model->sigma, error))
+    return FALSE;
+  for (guint i = 0; i < CVIS_PBF_N_FEATURES; i++)
+    if (!(model->sigma[i] > 0))
+      return set_model_error (error,
+          "baseline.sigma[%u] is %g, must be above 0", i, model->sigma[i]);
+  return TRUE;
+}
+
 /* --- the model ------------------------------------------------------------- */
 
 static gboolean
@@ -288,8 +354,10 @@ read_model (PbfModel *model, const PbfSafetensors *file, GError **error)
   return check_spec (file, error)
          && read_integer (file, "threshold", 255, &model->threshold, error)
          && read_integer (file, "window", 1024, &model->window, error)
+         && read_activation (model, file, error)
          && read_layer1 (model, file, error) && read_layer2 (model, file, error)
          && read_scaling (model, file, error)
+         && read_baseline (model, file, error)
          && read_names (model, file, error);
 }
 
@@ -334,22 +402,44 @@ check_file (const gchar *filename, GError **error)
   return TRUE;
 }
 
+gboolean
+pbf_model_read_file (
+    const gchar *filename, gchar **bytes, gsize *size, GError **error)
+{
+  GError *file_error = NULL;
+
+  if (!check_file (filename, error))
+    return FALSE;
+  if (g_file_get_contents (filename, bytes, size, &file_error))
+    return TRUE;
+  g_set_error_literal (
+      error, CVIS_ERROR, CVIS_ERROR_INVALID, file_error->message);
+  g_error_free (file_error);
+  return FALSE;
+}
+
+gboolean
+pbf_model_check_machine (
+    const PbfModel *model, const gchar *machine, GError **error)
+{
+  if (machine == NULL || *machine == '\0' || model->machine == NULL
+      || g_str_equal (model->machine, machine))
+    return TRUE;
+  g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
+      "its baseline is that of the machine \"%s\", not of \"%s\"",
+      model->machine, machine);
+  return FALSE;
+}
+
 static PbfModel *
 load_model (const gchar *filename, GError **error)
 {
-  GError *file_error = NULL;
   PbfModel *model;
   gchar *bytes;
   gsize size;
 
-  if (!check_file (filename, error))
+  if (!pbf_model_read_file (filename, &bytes, &size, error))
     return NULL;
-  if (!g_file_get_contents (filename, &bytes, &size, &file_error)) {
-    g_set_error_literal (
-        error, CVIS_ERROR, CVIS_ERROR_INVALID, file_error->message);
-    g_error_free (file_error);
-    return NULL;
-  }
   model = pbf_model_parse ((const guint8 *) bytes, size, error);
   g_free (bytes);
   return model;
@@ -385,5 +475,6 @@ pbf_model_unref (PbfModel *model)
   g_free (model->w2);
   g_free (model->b2);
   g_strfreev (model->names);
+  g_free (model->machine);
   g_free (model);
 }

@@ -10,7 +10,8 @@
  * [outputs, hidden], l2.bias [outputs], in.mean [40], in.std [40]; 1..512
  * hidden units, 1..8 outputs. Metadata (strings): feature_spec "pbf40-v1"
  * (required), threshold and window (used for the training features), outputs
- * (names, separated by commas; optional). */
+ * (names, separated by commas), activation. docs/design/model-file.md
+ * describes the file. */
 #pragma once
 
 #include "cuda/core/error.h"
@@ -20,6 +21,19 @@ G_BEGIN_DECLS
 
 #define PBF_MAX_HIDDEN 512
 
+typedef enum {
+  PBF_ACTIVATION_NONE,
+  PBF_ACTIVATION_SIGMOID,
+  PBF_ACTIVATION_SOFTMAX,
+  PBF_ACTIVATION_AUTO, /* the model's; not for an engine */
+} PbfActivation;
+
+typedef enum {
+  PBF_BASELINE_NONE,     /* not relative to a machine */
+  PBF_BASELINE_REQUIRED, /* trained relative to baselines, none is folded in yet */
+  PBF_BASELINE_APPLIED, /* that of a machine is folded in */
+} PbfBaselineState;
+
 /**
  * PbfModel:
  * @hidden: 1..512
@@ -27,6 +41,7 @@ G_BEGIN_DECLS
  * @threshold: used in training; -1 if the file does not specify it
  * @window: temporal window used in training, frames; -1 if the file does not
  *   specify it
+ * @activation: of the outputs, by the file; NONE if it does not specify it
  * @mean: subtracted from each feature
  * @inv_std: factor after that: 1 / in.std, rounded once
  * @w1t: l1.weight transposed: [40][hidden_padded], rows padded with zeros to
@@ -35,13 +50,21 @@ G_BEGIN_DECLS
  * @w2: [outputs][hidden_padded], padded with zeros
  * @b2: [outputs]
  * @names: of the outputs, NULL-terminated; "out_0".. if the file has none
+ * @baseline: whether the network needs or has a machine's baseline
+ * @sigma: for PBF_BASELINE_REQUIRED: baseline.sigma, the average standard deviation
+ *   of each feature
+ * @machine: (nullable): identity of the machine whose baseline is folded in
  */
 typedef struct {
   guint hidden, hidden_padded, outputs;
   gint threshold, window;
+  PbfActivation activation;
   gfloat mean[CVIS_PBF_N_FEATURES], inv_std[CVIS_PBF_N_FEATURES];
   gfloat *w1t, *b1, *w2, *b2;
   gchar **names;
+  PbfBaselineState baseline;
+  gfloat sigma[CVIS_PBF_N_FEATURES];
+  gchar *machine;
   gatomicrefcount refs;
 } PbfModel;
 
@@ -52,6 +75,13 @@ typedef struct {
  * are all refused. */
 PbfModel *pbf_model_load (const gchar *filename, GError **error);
 PbfModel *pbf_model_parse (const guint8 *bytes, gsize size, GError **error);
+/* Reads the bytes of a model file, after checking its kind and size. */
+gboolean pbf_model_read_file (
+    const gchar *filename, gchar **bytes, gsize *size, GError **error);
+/* Checks that a baseline in @model is that of @machine (nullable or empty: any).
+ * Returns: FALSE with CVIS_ERROR_INVALID naming both */
+gboolean pbf_model_check_machine (
+    const PbfModel *model, const gchar *machine, GError **error);
 PbfModel *pbf_model_ref (PbfModel *model);
 void pbf_model_unref (PbfModel *model);
 

@@ -91,6 +91,14 @@ pbf_result_parse (gconstpointer bytes, CvisPbfResult *result, GError **error)
       r.n_outputs, CVIS_PBF_MAX_OUTPUTS);
   EXPECT (r.n_spatters <= CVIS_PBF_MAX_SPATTERS, n_spatters,
       "is %u, more than %u", r.n_spatters, CVIS_PBF_MAX_SPATTERS);
+  if (r.vote_n > 0) {
+    EXPECT (r.class_index < r.n_outputs, class_index,
+        "is %u, more than that of the last of %u outputs", r.class_index,
+        r.n_outputs);
+    EXPECT (r.vote_class < r.n_outputs, vote_class,
+        "is %u, more than that of the last of %u outputs", r.vote_class,
+        r.n_outputs);
+  }
 #undef EXPECT
 
   *result = r;
@@ -109,10 +117,84 @@ write_string (gchar *to, const gchar *string)
   return to + n;
 }
 
+/* --- names of outputs ----------------------------------------------------- */
+
+/* @name as a cell of a table, by RFC 4180. */
+static gchar *
+quote_cell (const gchar *name)
+{
+  GString *cell;
+
+  if (strpbrk (name, ",\"\r\n") == NULL)
+    return g_strdup (name);
+  cell = g_string_new (name);
+  g_string_replace (cell, "\"", "\"\"", 0);
+  g_string_prepend_c (cell, '"');
+  g_string_append_c (cell, '"');
+  return g_string_free (cell, FALSE);
+}
+
+/* @name as a string of JSON, by RFC 8259. */
+static gchar *
+quote_json (const gchar *name)
+{
+  GString *string = g_string_new ("\"");
+
+  for (const gchar *p = name; *p; p++)
+    if (*p == '"' || *p == '\\')
+      g_string_append_printf (string, "\\%c", *p);
+    else if ((guchar) *p < 0x20)
+      g_string_append_printf (string, "\\u%04x", *p);
+    else
+      g_string_append_c (string, *p);
+  g_string_append_c (string, '"');
+  return g_string_free (string, FALSE);
+}
+
+PbfRowNames *
+pbf_row_names_new (const gchar *const *names, guint n)
+{
+  PbfRowNames *row = g_new0 (PbfRowNames, 1);
+  gsize longest = 0;
+
+  for (guint i = 0; i < CVIS_PBF_MAX_OUTPUTS; i++) {
+    gchar number[16];
+    const gchar *name = number;
+    gsize bytes;
+
+    g_snprintf (number, sizeof number, "out_%u", i);
+    if (i < n && g_utf8_validate (names[i], -1, NULL))
+      name = names[i];
+    row->csv[i] = quote_cell (name);
+    row->json[i] = quote_json (name);
+    bytes = MAX (strlen (row->csv[i]), strlen (row->json[i]));
+    longest = MAX (longest, bytes);
+    row->room += bytes;
+  }
+  row->room += 2 * longest; /* class and vote */
+  return row;
+}
+
+void
+pbf_row_names_free (PbfRowNames *names)
+{
+  for (guint i = 0; i < CVIS_PBF_MAX_OUTPUTS; i++) {
+    g_free (names->csv[i]);
+    g_free (names->json[i]);
+  }
+  g_free (names);
+}
+
+static gfloat
+vote_share (const CvisPbfResult *result)
+{
+  return (gfloat) result->vote_count / (gfloat) result->vote_n;
+}
+
 /* --- CSV ------------------------------------------------------------------ */
 
 gchar *
-pbf_csv_header (gchar *to, guint n_outputs)
+pbf_csv_header (gchar *to, guint n_outputs, const PbfRowNames *names)
 {
   guint i;
 
@@ -125,16 +207,35 @@ pbf_csv_header (gchar *to, guint n_outputs)
     *to++ = ',';
   }
   for (i = 0; i < n_outputs; i++) {
-    to = write_string (to, "out_");
-    to = cvis_text_uint (to, i);
+    to = write_string (to, names->csv[i]);
     *to++ = ',';
   }
+  if (n_outputs >= 2)
+    to = write_string (to, "class,probability,vote,vote_share,");
   to[-1] = '\n';
   return to;
 }
 
+static gchar *
+csv_class (gchar *to, const CvisPbfResult *result, const PbfRowNames *names)
+{
+  if (result->vote_n == 0)
+    return write_string (to, ",,,,");
+  to = write_string (to, names->csv[result->class_index]);
+  *to++ = ',';
+  if (result->class_probability > 0)
+    to = pbf_text_float (to, result->class_probability);
+  *to++ = ',';
+  to = write_string (to, names->csv[result->vote_class]);
+  *to++ = ',';
+  to = pbf_text_float (to, vote_share (result));
+  *to++ = ',';
+  return to;
+}
+
 gchar *
-pbf_csv_row (gchar *to, const CvisPbfResult *result, guint n_outputs)
+pbf_csv_row (gchar *to, const CvisPbfResult *result, guint n_outputs,
+    const PbfRowNames *names)
 {
   guint i;
 
@@ -164,6 +265,8 @@ pbf_csv_row (gchar *to, const CvisPbfResult *result, guint n_outputs)
       to = pbf_text_float (to, result->outputs[i]);
     *to++ = ',';
   }
+  if (n_outputs >= 2)
+    to = csv_class (to, result, names);
   to[-1] = '\n';
   return to;
 }
@@ -221,7 +324,7 @@ get_feature_labels (void)
 }
 
 static gchar *
-json_features (gchar *to, const CvisPbfResult *result)
+json_features (gchar *to, const CvisPbfResult *result, const PbfRowNames *names)
 {
   const FeatureLabel *labels = get_feature_labels ();
   guint i;
@@ -230,11 +333,31 @@ json_features (gchar *to, const CvisPbfResult *result)
     memcpy (to, labels[i].text, sizeof labels[i].text);
     to = json_float (to + labels[i].length, "", result->features[i]);
   }
-  to = write_string (to, ",\"outputs\":[");
-  for (i = 0; i < result->n_outputs; i++)
-    to = json_float (to, i > 0 ? "," : "", result->outputs[i]);
-  *to++ = ']';
+  to = write_string (to, ",\"outputs\":{");
+  for (i = 0; i < result->n_outputs; i++) {
+    if (i > 0)
+      *to++ = ',';
+    to = write_string (to, names->json[i]);
+    to = json_float (to, ":", result->outputs[i]);
+  }
+  *to++ = '}';
   return to;
+}
+
+static gchar *
+json_class (gchar *to, const CvisPbfResult *result, const PbfRowNames *names)
+{
+  if (result->vote_n == 0)
+    return write_string (to,
+        ",\"class\":null,\"probability\":null,\"vote\":null,\"vote_share\":"
+        "null");
+  to = write_string (to, ",\"class\":");
+  to = write_string (to, names->json[result->class_index]);
+  to = json_float (to, ",\"probability\":",
+      result->class_probability > 0 ? result->class_probability : NAN);
+  to = write_string (to, ",\"vote\":");
+  to = write_string (to, names->json[result->vote_class]);
+  return json_float (to, ",\"vote_share\":", vote_share (result));
 }
 
 static gchar *
@@ -290,7 +413,7 @@ json_integers (gchar *to, const CvisPbfResult *result)
 }
 
 gchar *
-pbf_json_row (gchar *to, const CvisPbfResult *result)
+pbf_json_row (gchar *to, const CvisPbfResult *result, const PbfRowNames *names)
 {
   to = json_uint (to, "{\"frame_counter\":", result->frame_counter);
   if (result->timestamp_ns != G_MAXUINT64)
@@ -303,7 +426,9 @@ pbf_json_row (gchar *to, const CvisPbfResult *result)
   to = json_uint (to, ",\"flags\":", result->flags);
   to = json_q8 (to, ",\"pool_x_px\":", result->centroid_x_q8);
   to = json_q8 (to, ",\"pool_y_px\":", result->centroid_y_q8);
-  to = json_features (to, result);
+  to = json_features (to, result, names);
+  if (result->n_outputs >= 2)
+    to = json_class (to, result, names);
   to = json_uint (to, ",\"frame_index\":", result->frame_index);
   to = json_uint (to, ",\"vector_id\":", result->vector_id);
   to = json_uint (to, ",\"signal_flags\":", result->signal_flags);

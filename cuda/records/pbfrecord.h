@@ -217,6 +217,14 @@ typedef struct {
  *   highest scores, Q16: 65536 means no other component, 32768 an equal one. 0
  *   if the position has another source, if no pixel reaches the threshold, and
  *   in records of older versions
+ * @class_index: the class: the number of the largest output, of equals the first.
+ *   Valid if @vote_n > 0
+ * @class_probability: its value, if the output activation makes probabilities
+ *   (sigmoid, softmax); else 0
+ * @vote_n: frames that vote: the last frames with a class, this one included. 0 if
+ *   this frame has no class: fewer than two outputs, or one that is NaN
+ * @vote_class: the class of most of them, of equals the first output
+ * @vote_count: how many of them have it
  * @reserved: zero
  *
  * Empty frames carry zeros from @raw on.
@@ -257,7 +265,12 @@ typedef struct {
   CvisPbfSpatter spatters[CVIS_PBF_MAX_SPATTERS];
   guint32 roi_size;
   guint32 position_confidence;
-  guint32 reserved[8];
+  guint32 class_index;
+  gfloat class_probability;
+  guint32 vote_n;
+  guint32 vote_class;
+  guint32 vote_count;
+  guint32 reserved[3];
 } CvisPbfResult;
 
 #ifndef __GI_SCANNER__

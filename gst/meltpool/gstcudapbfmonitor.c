@@ -90,6 +90,14 @@ warn_about_model (GstCudaPbfMonitor *self)
             text->str),
         ("model-location=%s", self->active.model_location));
   g_string_free (text, TRUE);
+  if (model->baseline == PBF_BASELINE_REQUIRED
+      && self->active.learn_baseline == 0)
+    GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS,
+        ("Outputs of the network are wrong: it expects features relative to "
+         "the "
+         "machine's nominal frames, and has no baseline. Set learn-baseline, "
+         "baseline-location and machine, or use a file that was stored so."),
+        ("model-location=%s", self->active.model_location));
 }
 
 static gboolean
@@ -109,8 +117,28 @@ load_model (GstCudaPbfMonitor *self)
     g_error_free (error);
     return FALSE;
   }
+  if (!pbf_model_check_machine (self->model, self->active.machine, &error)) {
+    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
+        ("Cannot use the network \"%s\": %s. Learn a baseline of this machine "
+         "with learn-baseline, or correct machine.",
+            location, error->message),
+        (NULL));
+    g_error_free (error);
+    return FALSE;
+  }
   warn_about_model (self);
   return TRUE;
+}
+
+static void
+make_vote (GstCudaPbfMonitor *self)
+{
+  PbfActivation *activation = &self->active.config.activation;
+
+  if (*activation == PBF_ACTIVATION_AUTO)
+    *activation =
+        self->model != NULL ? self->model->activation : PBF_ACTIVATION_NONE;
+  self->vote = pbf_vote_new (self->active.vote_window, *activation);
 }
 
 static gboolean
@@ -159,14 +187,26 @@ reset_stream (GstCudaPbfMonitor *self)
   self->held_from = GST_CLOCK_TIME_NONE;
 }
 
+/* Forgets the records before, while the source pad's task is idle. */
+static void
+reset_records (GstCudaPbfMonitor *self)
+{
+  if (self->vote != NULL)
+    pbf_vote_reset (self->vote);
+  if (gst_pbf_learn_is_open (self))
+    pbf_baseline_reset (self->baseline);
+}
+
 static void
 gst_cuda_pbf_monitor_stop (GstCvisFilter *filter)
 {
   GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (filter);
 
   free_engine (self);
+  gst_pbf_learn_stop (self);
   g_clear_pointer (&self->track, pbf_track_free);
   g_clear_pointer (&self->model, pbf_model_unref);
+  g_clear_pointer (&self->vote, pbf_vote_free);
   g_clear_pointer (&self->result_link, gst_pbf_result_link_free);
   GST_OBJECT_LOCK (self);
   self->batch_size = 0;
@@ -200,9 +240,10 @@ gst_cuda_pbf_monitor_start (GstCvisFilter *filter)
     g_error_free (error);
     return FALSE;
   }
-  if (!load_model (self) || !open_result_link (self)
-      || !gst_cvis_filter_start_backend (filter))
+  if (!load_model (self) || !gst_pbf_learn_start (self)
+      || !open_result_link (self) || !gst_cvis_filter_start_backend (filter))
     return FALSE;
+  make_vote (self);
   self->track = pbf_track_new (&self->active.track);
   reset_stream (self);
   return TRUE;
@@ -244,6 +285,7 @@ static gboolean
 setup_engine (GstCudaPbfMonitor *self, const GstVideoInfo *info)
 {
   const CvisFleetOwner owner = gst_cvis_filter_get_fleet_owner (&self->filter);
+  PbfModel *model = gst_pbf_learn_is_open (self) ? NULL : self->model;
   const CvisDevices *devices;
   PbfConfig config = self->active.config;
   guint depth = self->batching.depth;
@@ -251,16 +293,18 @@ setup_engine (GstCudaPbfMonitor *self, const GstVideoInfo *info)
 
   gst_pbf_output_discard (self);
   free_engine (self);
+  reset_records (self);
   devices = gst_cvis_filter_get_devices (&self->filter);
   config.width = GST_VIDEO_INFO_WIDTH (info);
   config.height = GST_VIDEO_INFO_HEIGHT (info);
   config.max_batch = self->batching.size;
+  config.parallel_frames = self->batching.parallel_frames;
   config.independent = devices != NULL;
   settle_mode (self, &config);
   self->engine =
       devices != NULL
-          ? pbf_engine_new_over (&config, self->model, devices, &owner, &error)
-          : pbf_engine_new (&config, self->model, self->filter.context, &error);
+          ? pbf_engine_new_over (&config, model, devices, &owner, &error)
+          : pbf_engine_new (&config, model, self->filter.context, &error);
   if (self->engine == NULL) {
     GST_ELEMENT_ERROR (self, LIBRARY, INIT,
         ("Cannot set up the melt-pool engine for %ux%u pixels: %s. Use a "
@@ -304,8 +348,11 @@ setup_engine (GstCudaPbfMonitor *self, const GstVideoInfo *info)
   GST_OBJECT_LOCK (self);
   self->batch_size = config.max_batch;
   GST_OBJECT_UNLOCK (self);
-  GST_INFO_OBJECT (self, "%ux%u, batches of %u, %u with the one being filled",
-      config.width, config.height, config.max_batch, depth);
+  GST_INFO_OBJECT (self,
+      "%ux%u, batches of %u, %u with the one being filled, %u blocks if "
+      "persistent",
+      config.width, config.height, config.max_batch, depth,
+      config.parallel_frames);
   return TRUE;
 }
 
@@ -365,6 +412,18 @@ choose_batching (GstCudaPbfMonitor *self, const GstVideoInfo *info)
   return gst_pbf_settings_batching (&settings, info);
 }
 
+/* Whether the engine is the resident kernel, whose blocks are counted. */
+static gboolean
+runs_resident (GstCudaPbfMonitor *self)
+{
+  gboolean resident;
+
+  g_mutex_lock (&self->filter.stats_lock);
+  resident = self->mode == PBF_MODE_PERSISTENT && self->filter.context != NULL;
+  g_mutex_unlock (&self->filter.stats_lock);
+  return resident;
+}
+
 static GstFlowReturn
 gst_cuda_pbf_monitor_set_caps (GstCvisFilter *filter, GstCaps *caps)
 {
@@ -385,6 +444,8 @@ gst_cuda_pbf_monitor_set_caps (GstCvisFilter *filter, GstCaps *caps)
   resized =
       batching.size != self->batching.size
       || batching.depth != self->batching.depth
+      || (batching.parallel_frames != self->batching.parallel_frames
+          && runs_resident (self))
       || GST_VIDEO_INFO_WIDTH (&info) != GST_VIDEO_INFO_WIDTH (&self->layout)
       || GST_VIDEO_INFO_HEIGHT (&info) != GST_VIDEO_INFO_HEIGHT (&self->layout)
       || grey.wide != self->grey.wide;
@@ -407,6 +468,22 @@ gst_cuda_pbf_monitor_set_caps (GstCvisFilter *filter, GstCaps *caps)
     gst_element_post_message (
         GST_ELEMENT (self), gst_message_new_latency (GST_OBJECT (self)));
   return GST_FLOW_OK;
+}
+
+GstFlowReturn
+gst_pbf_monitor_load_learned (GstCudaPbfMonitor *self)
+{
+  GstFlowReturn flow = gst_cvis_filter_drain (&self->filter);
+
+  if (flow != GST_FLOW_OK)
+    return flow;
+  pbf_model_unref (self->model);
+  self->model = g_steal_pointer (&self->learned);
+  g_clear_pointer (&self->baseline, pbf_baseline_free);
+  if (setup_engine (self, &self->layout))
+    return GST_FLOW_OK;
+  free_engine (self);
+  return GST_FLOW_ERROR;
 }
 
 /* Accepts grey video of any size, for parse_camera_caps() to post an error that says what is
@@ -523,6 +600,7 @@ gst_cuda_pbf_monitor_flush (GstCvisFilter *filter)
 
   gst_pbf_output_discard (self);
   reset_stream (self);
+  reset_records (self);
 }
 
 static GstFlowReturn

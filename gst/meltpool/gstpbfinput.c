@@ -416,9 +416,13 @@ gst_pbf_input_submit (GstCvisFilter *filter, GstMiniObject *object)
     list = GST_BUFFER_LIST_CAST (item.object);
     item.n = gst_buffer_list_length (list);
   }
-  flow = limit_held_time (self, list == NULL ? GST_BUFFER_CAST (item.object)
-                                : item.n > 0 ? gst_buffer_list_get (list, 0)
-                                             : NULL);
+  flow = g_atomic_pointer_get (&self->learned) != NULL
+             ? gst_pbf_monitor_load_learned (self)
+             : GST_FLOW_OK;
+  if (flow == GST_FLOW_OK)
+    flow = limit_held_time (self, list == NULL ? GST_BUFFER_CAST (item.object)
+                                  : item.n > 0 ? gst_buffer_list_get (list, 0)
+                                               : NULL);
   if (flow != GST_FLOW_OK) {
     gst_mini_object_unref (item.object);
     return flow;

@@ -5,7 +5,9 @@
 /* Private parts of cudapbfmonitor, for its files:
  * gstcudapbfmonitor.c  the element: properties, states, pads, negotiation
  * gstpbfinput.c        the upstream thread: frames into batches
- * gstpbfoutput.c       the source pad's task: results out of batches */
+ * gstpbfoutput.c       the source pad's task: results out of batches
+ * gstpbflearn.c        the machine's baseline: collected by the task, loaded by the
+ *                      upstream thread */
 #pragma once
 
 #include <gst/base/gstqueuearray.h>
@@ -15,6 +17,7 @@
 #include "gstcudapbfmonitor.h"
 #include "gstpbfbatch.h"
 #include "gst/camera/gstpbfresultlink.h"
+#include "gstpbfnames.h"
 #include "gstpbfsettings.h"
 #include "gstpbfstats.h"
 
@@ -37,7 +40,10 @@ struct _GstCudaPbfMonitor {
 
   /* --- set in READY to PAUSED, before any thread runs --- */
   GstPbfSettings active;
-  PbfModel *model;               /* NULL: none */
+  PbfModel *model;       /* NULL: none */
+  PbfBaseline *baseline; /* of the source pad's thread, while one is learned */
+  PbfModel *learned;     /* atomic: for the upstream thread to load */
+  PbfVote *vote;         /* of the source pad's thread */
   GstPbfResultLink *result_link; /* NULL: none; of the source pad's thread */
   PbfTrack *track; /* of the upstream thread, like the fields below */
 
@@ -104,5 +110,27 @@ void gst_pbf_output_add_way (GstCudaPbfMonitor *self, GstStructure *stats);
 void gst_pbf_output_drain (GstCvisFilter *filter);
 /* Drops the frames that are collected or wait to be pushed, while no thread runs. */
 void gst_pbf_output_discard (GstCudaPbfMonitor *self);
+
+/* --- gstpbflearn.c --------------------------------------------------------- */
+
+/* Begins to learn a baseline if the settings ask for one. Returns: FALSE after posting an
+ * error */
+gboolean gst_pbf_learn_start (GstCudaPbfMonitor *self);
+void gst_pbf_learn_stop (GstCudaPbfMonitor *self);
+/* Whether the baseline is not complete: the network is not used until then. */
+gboolean gst_pbf_learn_is_open (GstCudaPbfMonitor *self);
+/* For the source pad's task: adds @n records. Returns: whether the baseline is complete
+ * with them: gst_pbf_learn_finish() follows once they have left. */
+gboolean gst_pbf_learn_add (
+    GstCudaPbfMonitor *self, const CvisPbfResult *results, guint n);
+/* Stores the baseline. Returns: FALSE after posting an error */
+gboolean gst_pbf_learn_finish (GstCudaPbfMonitor *self);
+/* Posts an error if the stream ends before the baseline is complete. */
+void gst_pbf_learn_end (GstCudaPbfMonitor *self);
+
+/* --- gstcudapbfmonitor.c ---------------------------------------------------- */
+
+/* For the upstream thread: loads the network with the baseline that was learned. */
+GstFlowReturn gst_pbf_monitor_load_learned (GstCudaPbfMonitor *self);
 
 G_END_DECLS

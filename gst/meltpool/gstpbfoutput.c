@@ -26,22 +26,24 @@ gst_pbf_output_get_result_caps (
 {
   GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (filter);
   guint outputs = self->model != NULL ? self->model->outputs : 0;
-  GValue names = G_VALUE_INIT;
 
   *caps = gst_caps_from_string (GST_CVIS_PBF_RESULT_CAPS);
   gst_caps_set_simple (*caps, "outputs", G_TYPE_INT, (gint) outputs, NULL);
-  if (outputs == 0)
-    return GST_FLOW_OK;
-  g_value_init (&names, GST_TYPE_ARRAY);
-  for (guint k = 0; k < outputs; k++) {
-    GValue name = G_VALUE_INIT;
-    g_value_init (&name, G_TYPE_STRING);
-    g_value_set_string (&name, self->model->names[k]);
-    gst_value_array_append_and_take_value (&names, &name);
-  }
-  gst_caps_set_value (*caps, "output-names", &names);
-  g_value_unset (&names);
+  if (outputs > 0)
+    gst_pbf_names_set (
+        gst_caps_get_structure (*caps, 0), self->model->names, outputs);
   return GST_FLOW_OK;
+}
+
+/* Names the outputs to elements that draw the frames. */
+static void
+push_names (GstCudaPbfMonitor *self)
+{
+  GstStructure *names = gst_structure_new_empty (GST_PBF_NAMES_EVENT);
+
+  gst_pbf_names_set (names, self->model->names, self->model->outputs);
+  gst_pad_push_event (self->filter.srcpad,
+      gst_event_new_custom (GST_EVENT_CUSTOM_DOWNSTREAM_STICKY, names));
 }
 
 /* --- records ---------------------------------------------------------------- */
@@ -315,9 +317,20 @@ warn_of_doubts (GstCudaPbfMonitor *self, gboolean end)
 GstFlowReturn
 gst_pbf_output_src_event (GstCvisFilter *filter, GstEvent *event)
 {
-  if (GST_EVENT_TYPE (event) == GST_EVENT_EOS)
-    warn_of_doubts (GST_CUDA_PBF_MONITOR (filter), TRUE);
-  return gst_cvis_filter_push_event (filter, event);
+  GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (filter);
+  const gboolean segment = GST_EVENT_TYPE (event) == GST_EVENT_SEGMENT;
+  GstFlowReturn flow;
+
+  if (GST_EVENT_TYPE (event) == GST_EVENT_EOS) {
+    warn_of_doubts (self, TRUE);
+    gst_pbf_learn_end (self);
+  } else if (GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START) {
+    pbf_vote_reset (self->vote);
+  }
+  flow = gst_cvis_filter_push_event (filter, event);
+  if (segment && self->model != NULL)
+    push_names (self);
+  return flow;
 }
 
 /* Warns once for an engine that the resident kernel did not answer. */
@@ -437,6 +450,7 @@ gst_pbf_output_complete (GstCvisFilter *filter, gpointer item)
   guint64 begin = cvis_monotonic_ns (), now;
   gboolean ok = pbf_engine_wait (self->engine, &done, &error);
   GstFlowReturn flow;
+  gboolean learned;
   guint kept;
 
   if (!ok)
@@ -449,6 +463,8 @@ gst_pbf_output_complete (GstCvisFilter *filter, gpointer item)
     gst_queue_array_push_tail_struct (self->pending, item);
     item->object = NULL;
   }
+  pbf_vote_apply (self->vote, batch->batch.results, batch->batch.n);
+  learned = gst_pbf_learn_add (self, batch->batch.results, batch->batch.n);
   kept = keep_records (self, batch);
   send_results (self, batch->batch.results, kept, &now);
   count_batch (self, batch, kept, now);
@@ -468,6 +484,8 @@ gst_pbf_output_complete (GstCvisFilter *filter, gpointer item)
   flow = push_finished (self);
   if (flow == GST_FLOW_OK)
     warn_of_slow_pushes (self, now);
+  if (learned && !gst_pbf_learn_finish (self))
+    return GST_FLOW_ERROR;
   return flow;
 }
 

@@ -29,6 +29,7 @@
 #include "gst/common/gstcvispool.h"
 #include "gst/common/gstcvissettings.h"
 #include "gstpbfgrey.h"
+#include "gstpbfnames.h"
 #include "gstpbfpainter.h"
 #include "gstpbfsettings.h"
 
@@ -66,8 +67,9 @@ struct _GstPbfOverlay {
   gint active_fps_n, active_fps_d;
   GstVideoInfo in_info, out_info;
   GstPbfGrey grey;
-  guint8 *picture;  /* 8-bit copy of a frame with more bits */
-  GstCaps *refused; /* an error was posted for them, once */
+  gchar **stream_names; /* of the outputs, by upstream; NULL: not known */
+  guint8 *picture;      /* 8-bit copy of a frame with more bits */
+  GstCaps *refused;     /* an error was posted for them, once */
   GstPbfPainter *painter;
   cairo_surface_t *canvas; /* if the output is not in cairo's own format */
   GstClockTime frame_duration;
@@ -173,6 +175,21 @@ reject_memory (GstPbfOverlay *self, gsize size)
       (NULL));
 }
 
+/* The names of the property, else those of the stream. */
+static void
+name_outputs (GstPbfOverlay *self)
+{
+  gchar **own = NULL;
+
+  GST_OBJECT_LOCK (self);
+  if (self->output_names != NULL && *self->output_names)
+    own = g_strsplit (self->output_names, ",", -1);
+  GST_OBJECT_UNLOCK (self);
+  gst_pbf_painter_name_outputs (
+      self->painter, own != NULL ? own : self->stream_names);
+  g_strfreev (own);
+}
+
 static gboolean
 make_painter (GstPbfOverlay *self, GstCaps *in_caps)
 {
@@ -183,13 +200,9 @@ make_painter (GstPbfOverlay *self, GstCaps *in_caps)
   config = self->settings.painter;
   config.width = GST_VIDEO_INFO_WIDTH (&self->in_info);
   config.height = GST_VIDEO_INFO_HEIGHT (&self->in_info);
-  config.output_names = self->output_names != NULL && *self->output_names
-                            ? g_strsplit (self->output_names, ",", -1)
-                            : NULL;
   GST_OBJECT_UNLOCK (self);
 
   self->painter = gst_pbf_painter_new (&config);
-  g_strfreev (config.output_names);
   if (self->painter == NULL) {
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
         ("Cannot draw frames of %ux%u pixels: enlarged %u times, a side "
@@ -199,6 +212,7 @@ make_painter (GstPbfOverlay *self, GstCaps *in_caps)
         (NULL));
     return refuse_overlay_caps (self, in_caps);
   }
+  name_outputs (self);
   if (self->grey.wide) {
     self->picture = g_try_malloc ((gsize) config.width * config.height);
     if (self->picture == NULL) {
@@ -615,6 +629,14 @@ gst_pbf_overlay_sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
       forget_ticks (self);
       break;
     }
+    case GST_EVENT_CUSTOM_DOWNSTREAM_STICKY:
+      if (!gst_event_has_name (event, GST_PBF_NAMES_EVENT))
+        break;
+      g_strfreev (self->stream_names);
+      self->stream_names = gst_pbf_names_get (gst_event_get_structure (event));
+      if (self->painter != NULL)
+        name_outputs (self);
+      break;
     case GST_EVENT_FLUSH_STOP:
       forget_ticks (self);
       if (self->painter != NULL)
@@ -683,6 +705,7 @@ gst_pbf_overlay_change_state (GstElement *element, GstStateChange transition)
   ret = GST_ELEMENT_CLASS (parent_class)->change_state (element, transition);
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
     drop_canvas (self);
+    g_clear_pointer (&self->stream_names, g_strfreev);
     gst_clear_caps (&self->refused);
   }
   return ret;
@@ -762,8 +785,9 @@ gst_pbf_overlay_class_init (GstPbfOverlayClass *klass)
           1, G_MAXINT, 1, DEFAULT_FPS_N, DEFAULT_FPS_D, flags));
   g_object_class_install_property (object_class, PROP_OUTPUT_NAMES,
       g_param_spec_string ("output-names", "output-names",
-          "Names of the network's outputs, separated by commas; unset: out_0, "
-          "out_1 and so on",
+          "Names of the network's outputs, separated by commas; unset: those "
+          "of "
+          "the network's file",
           NULL, flags));
 
   gst_element_class_set_static_metadata (element_class, "Melt-pool overlay",

@@ -51,7 +51,8 @@ struct _GstPbfPainter {
   gboolean ascii; /* the font has ASCII only */
   GArray *edges;
 
-  guint n_outputs; /* most outputs so far: the panel keeps their rows */
+  gchar **output_names; /* NULL: none are known */
+  guint n_outputs;      /* most outputs so far: the panel keeps their rows */
   gfloat area_history[HISTORY];
   gfloat spatter_history[HISTORY];
   gfloat output_history[HISTORY];
@@ -598,20 +599,46 @@ draw_hog (GstPbfPainter *p, cairo_t *cr, gdouble x, gdouble y, gdouble w,
   }
 }
 
+/* Rows of the outputs, and one for class and vote of two outputs or more */
 static gdouble
 outputs_height (const GstPbfPainter *p)
 {
-  return p->n_outputs > 0 ? 16 + p->n_outputs * 21 + 8 : 0;
+  guint rows = p->n_outputs + (p->n_outputs >= 2 ? 1 : 0);
+
+  return rows > 0 ? 16 + rows * 21 + 8 : 0;
 }
 
 static void
 output_name (const GstPbfPainter *p, guint index, gchar *name, gsize size)
 {
-  if (p->config.output_names != NULL
-      && index < g_strv_length (p->config.output_names))
-    g_strlcpy (name, p->config.output_names[index], size);
+  if (p->output_names != NULL && index < g_strv_length (p->output_names))
+    g_strlcpy (name, p->output_names[index], size);
   else
     g_snprintf (name, size, "out_%u", index);
+}
+
+/* Class and probability on the left, the vote on the right. */
+static void
+draw_class (GstPbfPainter *p, cairo_t *cr, gdouble x, gdouble y, gdouble w,
+    const CvisPbfResult *r)
+{
+  gchar name[48], value[48], line[128];
+
+  if (r->vote_n == 0) {
+    text (p, cr, x + 10, y + 15, 13, COLOR_DIM, ALIGN_LEFT, "no class");
+    return;
+  }
+  output_name (p, r->class_index, name, sizeof (name));
+  if (r->class_probability > 0)
+    g_snprintf (line, sizeof (line), "%s  %s", name,
+        number (value, "%.3f", r->class_probability));
+  else
+    g_snprintf (line, sizeof (line), "%s", name);
+  text (p, cr, x + 10, y + 15, 13, COLOR_POOL, ALIGN_LEFT, line);
+  output_name (p, r->vote_class, name, sizeof (name));
+  g_snprintf (line, sizeof (line), "vote: %s  %u of %u", name, r->vote_count,
+      r->vote_n);
+  text (p, cr, x + w - 10, y + 15, 13, COLOR_TEXT, ALIGN_RIGHT, line);
 }
 
 static void
@@ -645,6 +672,8 @@ draw_outputs (GstPbfPainter *p, cairo_t *cr, gdouble x, gdouble y, gdouble w,
     text (p, cr, x + w - 10, at + 15, 13, COLOR_TEXT, ALIGN_RIGHT,
         known ? number (value, "%.3f", r->outputs[i]) : dash (p));
   }
+  if (p->n_outputs >= 2)
+    draw_class (p, cr, x, y + 8 + p->n_outputs * 21, w, r);
 }
 
 static void
@@ -805,7 +834,6 @@ gst_pbf_painter_new (const GstPbfPainterConfig *config)
   p = g_new0 (GstPbfPainter, 1);
   p->config = *config;
   p->config.zoom = zoom;
-  p->config.output_names = g_strdupv (config->output_names);
   /* even, for encoders that subsample colours */
   p->canvas_width = ROUND_UP_2 (config->width * zoom + PANEL_WIDTH);
   p->canvas_height = ROUND_UP_2 (MAX (config->height * zoom, MIN_HEIGHT));
@@ -820,10 +848,17 @@ gst_pbf_painter_new (const GstPbfPainterConfig *config)
 void
 gst_pbf_painter_free (GstPbfPainter *p)
 {
-  g_strfreev (p->config.output_names);
+  g_strfreev (p->output_names);
   g_array_unref (p->edges);
   g_free (p->line);
   g_free (p);
+}
+
+void
+gst_pbf_painter_name_outputs (GstPbfPainter *p, gchar **names)
+{
+  g_strfreev (p->output_names);
+  p->output_names = g_strdupv (names);
 }
 
 void

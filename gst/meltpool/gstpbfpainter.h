@@ -27,7 +27,6 @@ typedef enum {
  * @threshold: 1..255, pixels of this value and more are foreground
  * @connectivity: 4 or 8
  * @colormap: colours of the grey values
- * @output_names: (nullable): of the network's outputs, %NULL-terminated
  */
 typedef struct {
   guint width, height;
@@ -35,7 +34,6 @@ typedef struct {
   guint threshold;
   guint connectivity;
   GstPbfColormap colormap;
-  gchar **output_names;
 } GstPbfPainterConfig;
 
 /**
@@ -63,6 +61,10 @@ typedef struct _GstPbfPainter GstPbfPainter;
  * %GST_PBF_PAINTER_MAX_SIDE. */
 GstPbfPainter *gst_pbf_painter_new (const GstPbfPainterConfig *config);
 void gst_pbf_painter_free (GstPbfPainter *painter);
+
+/* @names: (nullable): of the network's outputs, ended by %NULL; those without a name
+ *   are out_0, out_1 and so on */
+void gst_pbf_painter_name_outputs (GstPbfPainter *painter, gchar **names);
 
 /* Forgets the history. */
 void gst_pbf_painter_reset (GstPbfPainter *painter);

@@ -30,6 +30,7 @@
 #include "gst/common/gstcvissegment.h"
 #include "gst/common/gstcvissettings.h"
 #include "cuda/meltpool/rows.h"
+#include "gstpbfnames.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_pbf_result_enc_debug);
 #define GST_CAT_DEFAULT gst_pbf_result_enc_debug
@@ -51,8 +52,9 @@ struct _GstPbfResultEnc {
 
   /* of the streaming thread */
   GstPbfResultEncFormat active_format;
-  gint outputs;     /* columns out_0.. */
-  GstCaps *refused; /* an error was posted for them, once */
+  gint outputs;       /* columns of the network's outputs */
+  PbfRowNames *names; /* of the outputs; those of the table after its header */
+  GstCaps *refused;   /* an error was posted for them, once */
   gboolean negotiated;
   gboolean header_written;
   GstAdapter *adapter; /* the beginning of the next record */
@@ -109,6 +111,30 @@ push_src_caps (GstPbfResultEnc *self, GstCaps *incaps)
   return ok;
 }
 
+static PbfRowNames *
+make_row_names (const GstStructure *caps)
+{
+  gchar **names = gst_pbf_names_get (caps);
+  PbfRowNames *row = pbf_row_names_new (
+      (const gchar *const *) names, names != NULL ? g_strv_length (names) : 0);
+
+  g_strfreev (names);
+  return row;
+}
+
+/* Whether the outputs of @caps have the names of the table's columns. */
+static gboolean
+names_match (GstPbfResultEnc *self, const GstStructure *caps, gint outputs)
+{
+  PbfRowNames *row = make_row_names (caps);
+  gboolean match = TRUE;
+
+  for (gint i = 0; i < outputs; i++)
+    match = match && g_str_equal (row->csv[i], self->names->csv[i]);
+  pbf_row_names_free (row);
+  return match;
+}
+
 /* Remembers @caps, about which an error was posted: upstream sends them again with
  * each push. */
 static gboolean
@@ -142,6 +168,8 @@ set_record_caps (GstPbfResultEnc *self, GstCaps *caps)
     self->active_format = self->format;
     GST_OBJECT_UNLOCK (self);
     self->outputs = outputs;
+    g_clear_pointer (&self->names, pbf_row_names_free);
+    self->names = make_row_names (s);
   } else if (outputs != OUTPUTS_UNKNOWN && outputs > self->outputs) {
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
         ("Cannot write CSV: the number of network outputs grew from %d to %d "
@@ -149,6 +177,12 @@ set_record_caps (GstPbfResultEnc *self, GstCaps *caps)
             self->outputs, outputs),
         ("a table has one row of names; use format=jsonl, or a file for each "
          "model"));
+    return refuse_result_caps (self, caps);
+  } else if (!names_match (self, s, outputs)) {
+    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+        ("Cannot write CSV: the names of the network outputs changed after the "
+         "header row. Use format=jsonl, or a file for each model."),
+        ("caps %" GST_PTR_FORMAT, caps));
     return refuse_result_caps (self, caps);
   }
   self->negotiated = push_src_caps (self, caps);
@@ -232,9 +266,9 @@ encode_results (GstPbfResultEnc *self, const guint8 *bytes, gsize n)
 
   if (csv && self->outputs == OUTPUTS_UNKNOWN)
     guess_outputs (self, bytes, n);
-  to = ensure_text (self, (n + 1) * row_max);
+  to = ensure_text (self, (n + 1) * (row_max + self->names->room));
   if (csv && !self->header_written)
-    to = pbf_csv_header (to, self->outputs);
+    to = pbf_csv_header (to, self->outputs, self->names);
   for (i = 0; i < n; i++) {
     CvisPbfResult result;
 
@@ -242,8 +276,8 @@ encode_results (GstPbfResultEnc *self, const guint8 *bytes, gsize n)
       return -1;
     if (i == 0)
       self->first_time = result.timestamp_ns;
-    to = csv ? pbf_csv_row (to, &result, self->outputs)
-             : pbf_json_row (to, &result);
+    to = csv ? pbf_csv_row (to, &result, self->outputs, self->names)
+             : pbf_json_row (to, &result, self->names);
   }
   self->header_written = csv;
   return to - self->text;
@@ -333,8 +367,8 @@ push_missing_header (GstPbfResultEnc *self)
   if (!self->negotiated || self->header_written
       || self->active_format != FORMAT_CSV)
     return;
-  text = ensure_text (self, PBF_CSV_ROW_MAX);
-  end = pbf_csv_header (text, MAX (self->outputs, 0));
+  text = ensure_text (self, PBF_CSV_ROW_MAX + self->names->room);
+  end = pbf_csv_header (text, MAX (self->outputs, 0), self->names);
   self->header_written = TRUE;
   gst_cvis_push_missing_segment (self->srcpad);
   gst_pad_push (self->srcpad, gst_buffer_new_memdup (text, end - text));
@@ -380,6 +414,7 @@ gst_pbf_result_enc_change_state (GstElement *element, GstStateChange transition)
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
     forget_records (self);
     self->outputs = OUTPUTS_UNKNOWN;
+    g_clear_pointer (&self->names, pbf_row_names_free);
     gst_clear_caps (&self->refused);
     self->negotiated = FALSE;
     self->header_written = FALSE;

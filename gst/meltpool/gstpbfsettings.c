@@ -14,6 +14,7 @@
 #define MAX_MAX_LATENCY (10 * GST_SECOND)
 #define DEFAULT_MESSAGE_INTERVAL GST_SECOND
 #define DEFAULT_RESULT_PORT 5501
+#define DEFAULT_VOTE_WINDOW 100
 
 /* --- the enumerations ------------------------------------------------------ */
 
@@ -70,6 +71,8 @@ static const GEnumValue empty_frames_values[] = {
   { 0, NULL, NULL },
 };
 static const GEnumValue activation_values[] = {
+  { PBF_ACTIVATION_AUTO, "Activation by the network's file, else none",
+      "auto" },
   { PBF_ACTIVATION_NONE, "None", "none" },
   { PBF_ACTIVATION_SIGMOID, "Logistic function of each output", "sigmoid" },
   { PBF_ACTIVATION_SOFTMAX, "Softmax over the outputs", "softmax" },
@@ -175,13 +178,31 @@ static const GstCvisSetting settings_table[] = {
   STRING ("model-location",
       "Safetensors file of the network; without one there are features only",
       OWN (model_location)),
+  UINT ("learn-baseline",
+      "Nominal frames at the beginning of the stream whose means become the "
+      "machine's baseline, stored in baseline-location; at least 2000, 0: none",
+      OWN (learn_baseline), 0, PBF_BASELINE_MAX_FRAMES),
+  STRING ("baseline-location",
+      "Safetensors file that receives the network with the baseline of "
+      "learn-baseline",
+      OWN (baseline_location)),
+  STRING ("machine",
+      "Identity of the machine: stored with a baseline, and compared with that "
+      "of model-location",
+      OWN (machine)),
   ENUM ("output-activation", "Function applied to the network's outputs",
       CONFIG (activation), "GstPbfOutputActivation", activation_values),
+  UINT ("vote-window",
+      "Frames that vote for the class of the stream: the last ones with a "
+      "class",
+      OWN (vote_window), 1, PBF_MAX_VOTE_WINDOW),
   ENUM ("mode", "Launching of kernels; used on CUDA", CONFIG (mode),
       "GstPbfMode", mode_values),
   UINT ("parallel-frames",
-      "Frames that the kernel of mode=persistent computes at once",
-      CONFIG (parallel_frames), 1, 64),
+      "Frames that the kernel of mode=persistent computes at once; 0: chosen "
+      "by "
+      "the frame rate",
+      OWN (parallel_frames), 0, 64),
   UINT ("spin-time",
       "Time for which the element polls for results of mode=persistent before "
       "it sleeps between polls, microseconds",
@@ -234,6 +255,8 @@ gst_pbf_settings_init (GstPbfSettings *settings)
   pbf_config_init (&settings->config);
   settings->config.threads = 0;
   settings->config.mode = PBF_MODE_AUTO;
+  settings->config.activation = PBF_ACTIVATION_AUTO;
+  settings->vote_window = DEFAULT_VOTE_WINDOW;
   settings->poll_core = -1;
   settings->track.source = PBF_POSITION_SOURCE_SIGNALS;
   settings->track.fixed_x = settings->track.fixed_y = 48;
@@ -250,6 +273,8 @@ gst_pbf_settings_clear (GstPbfSettings *settings)
 {
   g_clear_pointer (&settings->calibration, g_free);
   g_clear_pointer (&settings->model_location, g_free);
+  g_clear_pointer (&settings->baseline_location, g_free);
+  g_clear_pointer (&settings->machine, g_free);
   g_clear_pointer (&settings->result_host, g_free);
 }
 
@@ -260,6 +285,8 @@ gst_pbf_settings_copy (GstPbfSettings *to, const GstPbfSettings *from)
   *to = *from;
   to->calibration = g_strdup (from->calibration);
   to->model_location = g_strdup (from->model_location);
+  to->baseline_location = g_strdup (from->baseline_location);
+  to->machine = g_strdup (from->machine);
   to->result_host = g_strdup (from->result_host);
 }
 
@@ -293,10 +320,14 @@ GstPbfBatching
 gst_pbf_settings_batching (
     const GstPbfSettings *settings, const GstVideoInfo *info)
 {
-  GstPbfBatching b = { settings->batch_size, settings->config.depth };
+  GstPbfBatching b = { settings->batch_size, settings->config.depth,
+    settings->parallel_frames };
   gsize bytes = MAX (GST_VIDEO_INFO_SIZE (info), 1);
   guint64 held; /* frames that the element may hold */
 
+  if (b.parallel_frames == 0)
+    b.parallel_frames = pbf_choose_parallel_frames (
+        (gdouble) GST_VIDEO_INFO_FPS_N (info) / GST_VIDEO_INFO_FPS_D (info));
   if (b.size > 0)
     return b;
   b.size = (guint) CLAMP (AUTO_BATCH_BYTES / bytes, 1, AUTO_BATCH_FRAMES);

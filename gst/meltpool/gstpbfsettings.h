@@ -8,7 +8,9 @@
 #include <gst/video/video.h>
 
 #include "gst/common/filter/gstcvisfilter.h"
+#include "cuda/meltpool/baseline.h"
 #include "cuda/meltpool/engine.h"
+#include "cuda/meltpool/vote.h"
 
 G_BEGIN_DECLS
 
@@ -18,8 +20,13 @@ G_BEGIN_DECLS
  * @track: settings of the signals; gst_pbf_settings_check() sets the calibration
  * @calibration: (nullable): nine numbers; %NULL or empty: the default
  * @model_location: (nullable): path of the safetensors file; %NULL or empty: none
+ * @learn_baseline: frames of the baseline to learn, 0: none
+ * @baseline_location: (nullable): file that receives the network with it
+ * @machine: (nullable): identity of the machine; %NULL or empty: any
+ * @vote_window: frames that vote
  * @shift: right shift of samples of more than 8 bits, or GST_PBF_SHIFT_AUTO
  * @poll_core: processor of the thread that waits for results, -1: any
+ * @parallel_frames: blocks of the resident kernel, 0: automatic
  * @batch_size: frames, 0: automatic
  * @max_latency: ns that a frame waits for its batch to fill
  * @message_interval: ns between element messages, 0: none
@@ -31,8 +38,13 @@ typedef struct {
   PbfTrackConfig track;
   gchar *calibration;
   gchar *model_location;
+  guint learn_baseline;
+  gchar *baseline_location;
+  gchar *machine;
+  guint vote_window;
   gint shift;
   gint poll_core;
+  guint parallel_frames;
   guint batch_size;
   GstClockTime max_latency;
   GstClockTime message_interval;
@@ -59,9 +71,10 @@ gboolean gst_pbf_settings_check (GstPbfSettings *settings, GError **error);
  * GstPbfBatching:
  * @size: frames in a full batch
  * @depth: batches in flight, with the one being filled
+ * @parallel_frames: blocks of the resident kernel
  */
 typedef struct {
-  guint size, depth;
+  guint size, depth, parallel_frames;
 } GstPbfBatching;
 
 /* Batches for frames of @info. The automatic size is limited so that the frames that

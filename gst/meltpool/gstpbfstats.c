@@ -5,6 +5,7 @@
 #include "gstpbfstats.h"
 
 #include "gst/common/filter/gstcvisrate.h"
+#include "gstpbfnames.h"
 #include "gst/common/gstcvistime.h"
 
 #include <string.h>
@@ -230,20 +231,15 @@ append_double (GValue *array, gdouble number)
 static void
 add_outputs (GstStructure *s, const GstPbfStats *stats, const PbfModel *model)
 {
-  GValue names = G_VALUE_INIT, means = G_VALUE_INIT, maxima = G_VALUE_INIT;
+  GValue means = G_VALUE_INIT, maxima = G_VALUE_INIT;
 
-  g_value_init (&names, GST_TYPE_ARRAY);
   g_value_init (&means, GST_TYPE_ARRAY);
   g_value_init (&maxima, GST_TYPE_ARRAY);
   for (guint k = 0; k < stats->outputs; k++) {
-    GValue name = G_VALUE_INIT;
-    g_value_init (&name, G_TYPE_STRING);
-    g_value_set_string (&name, model->names[k]);
-    gst_value_array_append_and_take_value (&names, &name);
     append_double (&means, stats->output_sum[k] / (gdouble) stats->scored);
     append_double (&maxima, stats->output_max[k]);
   }
-  gst_structure_take_value (s, "output-names", &names);
+  gst_pbf_names_set (s, model->names, stats->outputs);
   gst_structure_take_value (s, "output-mean", &means);
   gst_structure_take_value (s, "output-max", &maxima);
 }

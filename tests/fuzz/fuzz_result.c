@@ -24,11 +24,15 @@ check_row (const gchar *row, const gchar *end, gsize max)
 static void
 write_rows (const CvisPbfResult *result)
 {
-  gchar *csv = g_malloc (PBF_CSV_ROW_MAX), *json = g_malloc (PBF_JSON_ROW_MAX);
+  PbfRowNames *names = pbf_row_names_new (NULL, 0);
+  const gsize csv_max = PBF_CSV_ROW_MAX + names->room;
+  const gsize json_max = PBF_JSON_ROW_MAX + names->room;
+  gchar *csv = g_malloc (csv_max), *json = g_malloc (json_max);
 
   for (guint n = 0; n <= CVIS_PBF_MAX_OUTPUTS; n++)
-    check_row (csv, pbf_csv_row (csv, result, n), PBF_CSV_ROW_MAX);
-  check_row (json, pbf_json_row (json, result), PBF_JSON_ROW_MAX);
+    check_row (csv, pbf_csv_row (csv, result, n, names), csv_max);
+  check_row (json, pbf_json_row (json, result, names), json_max);
+  pbf_row_names_free (names);
   g_free (csv);
   g_free (json);
 }

@@ -17,7 +17,7 @@ except ImportError:
 PROGRAM = os.path.abspath(sys.argv.pop(1))
 SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools")
 COMPUTING = ("roughness", "motion", "scenes", "bundle", "monitor")
-SUBCOMMANDS = (*COMPUTING, "devices", "info")
+SUBCOMMANDS = (*COMPUTING, "calibrate", "devices", "info")
 
 
 def run(*arguments, status=0, **options):
@@ -588,6 +588,48 @@ class Models(Tool):
         self.assertIn("binary COLMAP model", run("bundle", "binary", status=1)[1])
 
 
+class Calibrate(Tool):
+    def distance(self, text):
+        """From the simulator's calibration, 200 um a pixel, over its frame; pixels"""
+        h = [float(number) for number in text.split(",")]
+        distances = []
+        for x, y in ((0, 0), (19200, 0), (0, 19200), (19200, 19200), (9600, 9600)):
+            u, v, w = (h[i] * x + h[i + 1] * y + h[i + 2] for i in (0, 3, 6))
+            distances.append(((u / w - x / 200) ** 2 + (v / w - y / 200) ** 2) ** 0.5)
+        return max(distances)
+
+    def test_simulated_layers(self):
+        launch("pbftestsrc num-buffers=18000 seed=4 ! pbffilesink location=l.pbf")
+        text, _ = run("calibrate", "l.pbf", "-o", "c.txt", "--report", "c.html")
+        self.assertIn("lag               4", text)
+        with open("c.txt", encoding="utf-8") as file:
+            numbers = file.read()
+        self.assertLess(self.distance(numbers), 0.2)
+        found = json.loads(run("calibrate", "l.pbf", "--json")[0])
+        self.assertEqual(found["calibration"], numbers.strip())
+        self.assertEqual(found["frames"], 18000)
+        self.assertLess(found["residual-rms-px"], 0.5)
+        with open("c.html", encoding="utf-8") as file:
+            self.assertEqual(file.read().count('<svg class="plot"'), 2)
+        # the elements take the file's text, and the pool is where they expect it
+        launch(f"pbffilesrc location=l.pbf ! cudapbfmonitor calibration={numbers.strip()} ! fakesink")
+
+    def test_spatter_and_defects(self):
+        launch("pbftestsrc num-buffers=18000 seed=5 regime=mixed ! pbffilesink location=l.pbf")
+        self.assertLess(self.distance(json.loads(run("calibrate", "l.pbf", "--json")[0])["calibration"]),
+                        1.0)
+
+    def test_refused(self):
+        for frames, says in ((10, "positions are too few"), (150, "nearly on a line")):
+            launch(f"pbftestsrc num-buffers={frames} ! pbffilesink location=l.pbf")
+            self.assertIn(says, run("calibrate", "l.pbf", "-o", "c.txt", status=1)[1])
+            self.assertFalse(os.path.exists("c.txt"))
+        self.assertIn("--threshold 0", run("calibrate", "l.pbf", "--threshold", "0", status=2)[1])
+        self.assertIn("--signal-delay -1", run("calibrate", "l.pbf", "--signal-delay=-1", status=2)[1])
+        launch("videotestsrc num-buffers=2 ! jpegenc ! avimux ! filesink location=v.avi")
+        self.assertIn("v.avi is a video", run("calibrate", "v.avi", status=1)[1])
+
+
 class Monitor(Tool):
     def test_recording(self):
         launch("pbftestsrc num-buffers=2000 ! pbffilesink location=l.pbf")
@@ -595,6 +637,46 @@ class Monitor(Tool):
                         ["f.csv", "f.jsonl"])
         found = json.loads(run("monitor", "l.pbf", "--json")[0])
         self.assertEqual(found["frames"], 2000)
+
+    def make_model(self, name, *options):
+        subprocess.run([sys.executable, os.path.join(SOURCES, "../scripts/make-model"), "--outputs", "2",
+                        "--names", "nominal,keyhole", *options, name], check=True)
+
+    def test_classes(self):
+        """The names of the network's file in tables, on the terminal, in JSON and the page"""
+        launch("pbftestsrc num-buffers=2000 ! pbffilesink location=l.pbf")
+        self.make_model("n.safetensors", "--activation", "softmax")
+        command = ["monitor", "l.pbf", "-m", "n.safetensors"]
+        text, _ = run(*command, "-o", "f.csv", "--report", "l.html")
+        self.assertIn("mean probability", text)
+        with open("f.csv", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual(list(rows[0])[-6:], ["nominal", "keyhole", "class", "probability", "vote",
+                                              "vote_share"])
+        classes = [row["class"] for row in rows if row["class"]]
+        found = json.loads(run(*command, "--json")[0])["classes"]
+        self.assertEqual([f["class"] for f in found], ["nominal", "keyhole"])
+        self.assertEqual([f["frames"] for f in found], [classes.count(f["class"]) for f in found])
+        with open("l.html", encoding="utf-8") as file:
+            self.assertIn("Classes by the network", file.read())
+
+    def test_baseline(self):
+        launch("pbftestsrc num-buffers=4000 ! pbffilesink location=l.pbf")
+        self.make_model("n.safetensors", "--baseline")
+        learn = ["monitor", "l.pbf", "-m", "n.safetensors", "--machine", "M1", "--save-model",
+                 "m1.safetensors"]
+        for arguments, says in (([*learn, "--learn-baseline", "1999"], "1999 is not in 2000"),
+                                (learn, "needs --learn-baseline"),
+                                (["monitor", "l.pbf", "--learn-baseline", "2000"], "--machine")):
+            self.assertIn(says, run(*arguments, status=2)[1])
+        self.assertIn("No baseline was stored", run(*learn, "--learn-baseline", "5000", status=1)[1])
+        self.assertFalse(os.path.exists("m1.safetensors"))
+        run(*learn, "--learn-baseline", "2000")
+        self.assertIn("baseline-location=m1.safetensors",
+                      run(*learn, "--learn-baseline", "2000", "--show")[0])
+        run("monitor", "l.pbf", "-m", "m1.safetensors", "--machine", "M1", "-o", "f.csv")
+        self.assertIn('of the machine "M1", not of "M2"',
+                      run("monitor", "l.pbf", "-m", "m1.safetensors", "--machine", "M2", status=1)[1])
 
     @unittest.skipUnless(h5py, "no h5py")
     def test_hdf5(self):

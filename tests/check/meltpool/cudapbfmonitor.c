@@ -1218,19 +1218,39 @@ GST_START_TEST (test_model)
 {
   gchar *name =
       model_file_new ("\"feature_spec\":\"pbf40-v1\",\"threshold\":\"90\""
-                      ",\"window\":\"20\",\"outputs\":\"lof,keyhole\"");
-  gchar *settings = g_strdup_printf ("model-location=%s batch-size=5", name);
+                      ",\"window\":\"20\",\"outputs\":\"lof,keyhole\""
+                      ",\"activation\":\"softmax\"");
+  gchar *settings =
+      g_strdup_printf ("model-location=%s batch-size=5 vote-window=3", name);
   Frames *frames = frames_new (5);
   Rig rig = rig_new_playing (settings);
-  GstBuffer *buffer;
   GstCaps *caps, *expected;
+  GstEvent *event;
+  gchar *text;
 
   bus_expect (rig.bus, GST_MESSAGE_WARNING, "threshold=90 (here 100)");
   push_frames (&rig, frames, 0, 5);
-  buffer = gst_harness_pull (rig.h);
-  fail_unless_equals_int (
-      gst_cvis_buffer_get_pbf_meta (buffer)->result->n_outputs, 2);
-  gst_buffer_unref (buffer);
+  for (guint i = 0; i < 5; i++) {
+    GstBuffer *buffer = gst_harness_pull (rig.h);
+    const CvisPbfResult *result = gst_cvis_buffer_get_pbf_meta (buffer)->result;
+
+    fail_unless_equals_int (result->n_outputs, 2);
+    fail_unless_equals_int (result->class_index, 0);
+    fail_unless (result->class_probability == 0.5f);
+    fail_unless_equals_int (result->vote_class, 0);
+    fail_unless_equals_int (result->vote_n, MIN (i + 1, 3));
+    fail_unless_equals_int (result->vote_count, result->vote_n);
+    gst_buffer_unref (buffer);
+  }
+  event = gst_pad_get_sticky_event (
+      rig.h->sinkpad, GST_EVENT_CUSTOM_DOWNSTREAM_STICKY, 0);
+  fail_unless (event != NULL);
+  text = gst_structure_to_string (gst_event_get_structure (event));
+  fail_unless (
+      strstr (text, "lof, ") != NULL && strstr (text, "keyhole") != NULL,
+      "names are %s", text);
+  g_free (text);
+  gst_event_unref (event);
   gst_buffer_unref (gst_harness_pull (rig.r));
   caps = gst_pad_get_current_caps (rig.r->sinkpad);
   expected = gst_caps_from_string (GST_CVIS_PBF_RESULT_CAPS
@@ -1250,6 +1270,165 @@ GST_START_TEST (test_model)
   g_free (name);
   g_free (settings);
   frames_free (frames);
+}
+GST_END_TEST;
+
+/* --- learn-baseline -------------------------------------------------------- */
+
+static void
+append_outputs (
+    GstElement *sink, GstBuffer *buffer, GstPad *pad, gpointer outputs)
+{
+  GstMapInfo map;
+
+  gst_buffer_map (buffer, &map, GST_MAP_READ);
+  for (gsize at = 0; at < map.size; at += sizeof (CvisPbfResult)) {
+    const CvisPbfResult *result = (const CvisPbfResult *) (map.data + at);
+    const gfloat output = result->flags & CVIS_PBF_RESULT_WARMUP ? G_MAXFLOAT
+                          : result->n_outputs > 0 ? result->outputs[0]
+                                                  : -1;
+
+    g_array_append_val ((GArray *) outputs, output);
+  }
+  gst_buffer_unmap (buffer, &map);
+}
+
+/* Runs @n simulated frames through the element; gathers an output of each record: -1 if
+ * it has none, the largest float if the window is incomplete. @expected: (nullable):
+ * text of the error */
+static GArray *
+run_simulated (guint n, const gchar *settings, const gchar *expected)
+{
+  GArray *outputs = g_array_new (FALSE, FALSE, sizeof (gfloat));
+  gchar *line = g_strdup_printf ("pbftestsrc num-buffers=%u seed=9 ! "
+                                 "cudapbfmonitor name=m backend=cpu %s "
+                                 "! fakesink m.src_result ! "
+                                 "fakesink name=r signal-handoffs=true",
+      n, settings);
+  GstElement *pipeline = gst_parse_launch (line, NULL);
+  GstElement *sink = gst_bin_get_by_name (GST_BIN (pipeline), "r");
+  GstBus *bus = gst_element_get_bus (pipeline);
+  GstMessage *message;
+
+  g_signal_connect (sink, "handoff", G_CALLBACK (append_outputs), outputs);
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  message = gst_bus_timed_pop_filtered (
+      bus, 60 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  fail_unless (message != NULL);
+  if (expected != NULL) {
+    GError *error = NULL;
+
+    fail_unless (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR);
+    gst_message_parse_error (message, &error, NULL);
+    fail_unless (strstr (error->message, expected) != NULL,
+        "\"%s\" lacks \"%s\"", error->message, expected);
+    g_error_free (error);
+  } else {
+    fail_unless (GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS);
+  }
+  gst_message_unref (message);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (bus);
+  gst_object_unref (sink);
+  gst_object_unref (pipeline);
+  g_free (line);
+  return outputs;
+}
+
+static void
+expect_baseline_error (const gchar *settings, guint n, const gchar *expected)
+{
+  g_array_unref (run_simulated (n, settings, expected));
+}
+
+/* The network has no outputs until the baseline is complete, then those of the stored
+ * file, which a second run gets from the first frame on. */
+GST_START_TEST (test_learn_baseline)
+{
+  gchar *model = model_file_new_weighted (
+      "\"feature_spec\":\"pbf40-v1\",\"baseline\":\"required\"", 0.125f);
+  gchar *stored = g_strconcat (model, ".stored", NULL);
+  gchar *settings =
+      g_strdup_printf ("model-location=%s baseline-location=%s machine=\"M 1\" "
+                       "learn-baseline=2000 batch-size=64",
+          model, stored);
+  GArray *learned = run_simulated (4000, settings, NULL), *later;
+  guint equal = 0, different = 0;
+
+  g_free (settings);
+  settings = g_strdup_printf (
+      "model-location=%s machine=\"M 1\" batch-size=64", stored);
+  later = run_simulated (4000, settings, NULL);
+  fail_unless_equals_int (learned->len, 4000);
+  fail_unless_equals_int (later->len, 4000);
+  for (guint i = 0; i < 4000; i++) {
+    const gfloat a = g_array_index (learned, gfloat, i);
+    const gfloat b = g_array_index (later, gfloat, i);
+
+    if (i < 2000)
+      fail_unless (a == -1 || a == G_MAXFLOAT);
+    else if (i > 3200 && b != -1)
+      fail_unless (a == b, "record %u: %g, %g", i, a, b);
+    equal += i >= 2000 && a == b && b > 0;
+    different += i > 0 && b > 0 && b != g_array_index (later, gfloat, i - 1);
+  }
+  fail_unless (equal > 50 && different > 500);
+  g_array_unref (learned);
+  g_array_unref (later);
+  g_free (settings);
+
+  settings = g_strdup_printf ("model-location=%s machine=M2", stored);
+  expect_baseline_error (
+      settings, 10, "of the machine \"M 1\", not of \"M2\". Learn a baseline");
+  g_free (settings);
+  g_remove (stored);
+  g_remove (model);
+  g_free (stored);
+  g_free (model);
+}
+GST_END_TEST;
+
+GST_START_TEST (test_learn_baseline_refused)
+{
+  gchar *model = model_file_new (
+      "\"feature_spec\":\"pbf40-v1\",\"baseline\":\"required\"");
+  gchar *stored = g_strconcat (model, ".stored", NULL);
+  const struct {
+    const gchar *settings, *says;
+    guint n;
+  } cases[] = {
+    { "learn-baseline=1999 machine=m model-location=MODEL "
+      "baseline-location=STORED",
+        "1999 frames is not in 2000", 10 },
+    { "learn-baseline=2000 machine=m baseline-location=STORED",
+        "Set model-location", 10 },
+    { "learn-baseline=2000 machine=m model-location=MODEL",
+        "Set baseline-location", 10 },
+    { "learn-baseline=2000 model-location=MODEL baseline-location=STORED",
+        "Set machine", 10 },
+    { "learn-baseline=2000 machine=m model-location=MODEL "
+      "baseline-location=MODEL",
+        "Set another one", 10 },
+    { "learn-baseline=2000 machine=m model-location=MODEL "
+      "baseline-location=STORED",
+        "ended after 9", 1000 },
+    { "learn-baseline=2000 machine=m model-location=MODEL "
+      "baseline-location=/no/such/folder/x",
+        "Check baseline-location", 3000 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    GString *settings = g_string_new (cases[i].settings);
+
+    g_string_replace (settings, "MODEL", model, 0);
+    g_string_replace (settings, "STORED", stored, 0);
+    expect_baseline_error (settings->str, cases[i].n, cases[i].says);
+    fail_if (g_file_test (stored, G_FILE_TEST_EXISTS));
+    g_string_free (settings, TRUE);
+  }
+  g_remove (model);
+  g_free (stored);
+  g_free (model);
 }
 GST_END_TEST;
 
@@ -1376,6 +1555,8 @@ cudapbfmonitor_suite (void)
   tcase_add_test (tc, test_bad_settings);
   tcase_add_test (tc, test_small_frames_behind_a_converter);
   tcase_add_test (tc, test_model);
+  tcase_add_test (tc, test_learn_baseline);
+  tcase_add_test (tc, test_learn_baseline_refused);
   tcase_add_test (tc, test_short_buffer);
   tcase_add_test (tc, test_result_pad);
   tcase_add_test (tc, test_long_list_prerolls);

@@ -5,16 +5,24 @@
 #include "modelfile.h"
 
 #include <glib/gstdio.h>
+#include <string.h>
 
 gchar *
 model_file_new (const gchar *metadata)
 {
+  return model_file_new_weighted (metadata, 0);
+}
+
+gchar *
+model_file_new_weighted (const gchar *metadata, gfloat weight)
+{
+  const gfloat values[] = { weight, 0, weight, 0, 0, 1, 1 };
   static const struct {
     const gchar *name, *shape;
     guint n;
   } tensors[] = { { "l1.weight", "1,40", 40 }, { "l1.bias", "1", 1 },
     { "l2.weight", "2,1", 2 }, { "l2.bias", "2", 2 }, { "in.mean", "40", 40 },
-    { "in.std", "40", 40 } };
+    { "in.std", "40", 40 }, { "baseline.sigma", "40", 40 } };
   GString *header = g_string_new ("{\"__metadata__\":{");
   GByteArray *data = g_byte_array_new (), *file = g_byte_array_new ();
   gchar *name = NULL;
@@ -28,7 +36,10 @@ model_file_new (const gchar *metadata)
         tensors[t].name, tensors[t].shape, data->len,
         data->len + 4 * tensors[t].n);
     for (guint i = 0; i < tensors[t].n; i++) {
-      guint32 bits = GUINT32_TO_LE (t == 5 ? 0x3f800000u : 0u);
+      guint32 bits;
+
+      memcpy (&bits, &values[t], 4);
+      bits = GUINT32_TO_LE (bits);
       g_byte_array_append (data, (guint8 *) &bits, 4);
     }
   }

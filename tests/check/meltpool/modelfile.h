@@ -13,4 +13,7 @@ G_BEGIN_DECLS
  * Returns: (transfer full): name of the file, which the caller deletes */
 gchar *model_file_new (const gchar *metadata);
 
+/* The same with all weights of both layers @weight. */
+gchar *model_file_new_weighted (const gchar *metadata, gfloat weight);
+
 G_END_DECLS

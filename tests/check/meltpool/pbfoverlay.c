@@ -211,6 +211,82 @@ GST_START_TEST (test_picture)
 }
 GST_END_TEST;
 
+/* Returns: whether two harnesses draw the same picture of the frame */
+static gboolean
+draw_same (GstHarness *h, GstHarness *other)
+{
+  GstBuffer *a = gst_harness_push_and_pull (h, frame_with_result (0));
+  GstBuffer *b = gst_harness_push_and_pull (other, frame_with_result (0));
+  GstMapInfo map;
+  gboolean same;
+
+  gst_buffer_map (b, &map, GST_MAP_READ);
+  same = gst_buffer_get_size (a) == map.size
+         && gst_buffer_memcmp (a, 0, map.data, map.size) == 0;
+  gst_buffer_unmap (b, &map);
+  gst_buffer_unref (a);
+  gst_buffer_unref (b);
+  return same;
+}
+
+static void
+push_names (GstHarness *h, const gchar *names)
+{
+  gchar *text = g_strdup_printf (
+      "cudapbfmonitor-output-names, output-names=(string)%s;", names);
+
+  fail_unless (gst_harness_push_event (
+      h, gst_event_new_custom (GST_EVENT_CUSTOM_DOWNSTREAM_STICKY,
+             gst_structure_from_string (text, NULL))));
+  g_free (text);
+}
+
+/* Names come from the stream, also after new caps, unless the property is set. */
+GST_START_TEST (test_names)
+{
+  const gchar *settings = "fps=0/1 scale=4 colormap=grey output-names=a,b";
+  GstHarness *named = harness (settings, "1000/1");
+  GstHarness *h = harness_every ();
+
+  fail_if (draw_same (h, named));
+  push_names (h, "<a,b>");
+  fail_unless (draw_same (h, named));
+  gst_harness_set_src_caps_str (h, CAPS "500/1");
+  gst_harness_set_src_caps_str (named, CAPS "500/1");
+  fail_unless (draw_same (h, named));
+  push_names (h, "<a,c>");
+  fail_if (draw_same (h, named));
+  push_names (named, "<a,c>");
+  fail_if (draw_same (h, named));
+  gst_harness_teardown (named);
+  gst_harness_teardown (h);
+}
+GST_END_TEST;
+
+/* The class, its probability and the vote are drawn. */
+GST_START_TEST (test_class)
+{
+  GstHarness *h = harness_every ();
+  GstBuffer *plain = gst_harness_push_and_pull (h, frame_with_result (0));
+  CvisPbfResult r = result_of_frame ();
+  GstBuffer *in = frame (GST_MSECOND), *out;
+  GstMapInfo map;
+
+  r.class_index = 1;
+  r.class_probability = 0.75f;
+  r.vote_n = 100;
+  r.vote_count = 97;
+  add_result (in, &r);
+  out = gst_harness_push_and_pull (h, in);
+  gst_buffer_map (out, &map, GST_MAP_READ);
+  fail_if (gst_buffer_memcmp (plain, 0, map.data, map.size) == 0);
+  gst_buffer_unmap (out, &map);
+  gst_buffer_unref (plain);
+  gst_buffer_unref (out);
+  gst_harness_teardown (h);
+}
+GST_END_TEST;
+
 /* 12 bits with shift=4 give the same picture as 8 bits */
 GST_START_TEST (test_deep_frames)
 {
@@ -777,6 +853,8 @@ pbfoverlay_suite (void)
 
   suite_add_tcase (s, tc);
   tcase_add_test (tc, test_picture);
+  tcase_add_test (tc, test_names);
+  tcase_add_test (tc, test_class);
   tcase_add_test (tc, test_deep_frames);
   tcase_add_test (tc, test_without_result);
   tcase_add_test (tc, test_odd_results);

@@ -170,16 +170,80 @@ GST_START_TEST (test_csv_rows)
   records[0].outputs[1] = 0.1f;
 
   gst_harness_push (h, buffer_of (records, sizeof (records)));
-  assert_text (
-      h, HEADER_0 ",out_0,out_1\n" ROW_FULL ",0.25,0.1\n" ROW_EMPTY ",,\n");
+  assert_text (h,
+      HEADER_0 ",out_0,out_1,class,probability,vote,vote_share\n" ROW_FULL
+               ",0.25,0.1,,,,\n" ROW_EMPTY ",,,,,,\n");
   gst_harness_push (h, buffer_of (&records[1], sizeof (CvisPbfResult)));
-  assert_text (h, ROW_EMPTY ",,\n");
+  assert_text (h, ROW_EMPTY ",,,,,,\n");
 
   gst_harness_push (h, buffer_of (&records[1], sizeof (CvisPbfResult)));
   buffer = gst_harness_pull (h);
   fail_unless_equals_uint64 (GST_BUFFER_PTS (buffer), 350 * GST_USECOND);
   fail_unless_equals_uint64 (GST_BUFFER_DURATION (buffer), 100 * GST_USECOND);
   gst_buffer_unref (buffer);
+  gst_harness_teardown (h);
+}
+GST_END_TEST;
+
+/* the names of the caps, class and vote; other names do not fit the table */
+GST_START_TEST (test_csv_names)
+{
+  GstHarness *h = harness (
+      "", ", outputs = (int) 2, output-names = (string) < nominal, keyhole >");
+  CvisPbfResult r = full_record ();
+  GstBus *bus = gst_bus_new ();
+  gchar *text;
+
+  r.n_outputs = 2;
+  r.outputs[0] = 0.25f;
+  r.outputs[1] = r.class_probability = 0.75f;
+  r.class_index = 1;
+  r.vote_n = 8;
+  r.vote_count = 7;
+  gst_harness_push (h, buffer_of (&r, sizeof (r)));
+  assert_text (h,
+      HEADER_0 ",nominal,keyhole,class,probability,vote,vote_share\n" ROW_FULL
+               ",0.25,0.75,keyhole,0.75,nominal,0.875\n");
+
+  gst_element_set_bus (h->element, bus);
+  push_caps (
+      h, ", outputs = (int) 2, output-names = (string) < nominal, drift >");
+  text = error_of (bus);
+  fail_unless (strstr (text, "names of the network outputs changed") != NULL,
+      "%s", text);
+  g_free (text);
+  gst_element_set_bus (h->element, NULL);
+  gst_object_unref (bus);
+  gst_harness_teardown (h);
+}
+GST_END_TEST;
+
+/* In JSON lines the names follow the caps. */
+GST_START_TEST (test_jsonl_names)
+{
+  GstHarness *h = harness ("format=jsonl",
+      ", outputs = (int) 2, output-names = (string) < nominal, keyhole >");
+  CvisPbfResult r = full_record ();
+
+  r.n_outputs = 2;
+  r.outputs[0] = 0.25f;
+  for (guint i = 0; i < 2; i++) {
+    GstBuffer *buffer;
+    GstMapInfo map;
+
+    gst_harness_push (h, buffer_of (&r, sizeof (r)));
+    buffer = gst_harness_pull (h);
+    gst_buffer_map (buffer, &map, GST_MAP_READ);
+    fail_unless (
+        g_strstr_len ((gchar *) map.data, (gssize) map.size,
+            i == 0
+                ? "\"outputs\":{\"nominal\":0.25,\"keyhole\":0},\"class\":null"
+                : "\"outputs\":{\"a\":0.25,\"b\":0}")
+        != NULL);
+    gst_buffer_unmap (buffer, &map);
+    gst_buffer_unref (buffer);
+    push_caps (h, ", outputs = (int) 2, output-names = (string) < a, b >");
+  }
   gst_harness_teardown (h);
 }
 GST_END_TEST;
@@ -665,6 +729,8 @@ pbfresultenc_suite (void)
 
   suite_add_tcase (s, tc);
   tcase_add_test (tc, test_csv_rows);
+  tcase_add_test (tc, test_csv_names);
+  tcase_add_test (tc, test_jsonl_names);
   tcase_add_test (tc, test_csv_outputs_without_caps);
   tcase_add_test (tc, test_jsonl);
   tcase_add_test (tc, test_bad_records);

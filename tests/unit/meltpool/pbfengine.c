@@ -580,6 +580,28 @@ test_not_a_number (void)
   }
 }
 
+/* 20,000 frames/s and an unknown rate get 8 blocks; never fewer for a higher rate. */
+static void
+test_parallel_frames (void)
+{
+  guint least = 1;
+
+  g_assert_cmpuint (pbf_choose_parallel_frames (0), ==, 8);
+  g_assert_cmpuint (pbf_choose_parallel_frames (1000), ==, 1);
+  g_assert_cmpuint (pbf_choose_parallel_frames (20000), ==, 8);
+  g_assert_cmpuint (pbf_choose_parallel_frames (300000), ==, 8);
+  g_assert_cmpuint (pbf_choose_parallel_frames (400000), ==, 16);
+  g_assert_cmpuint (pbf_choose_parallel_frames (700000), ==, 32);
+  for (gdouble rate = 1; rate < 1e9; rate *= 1.5) {
+    const guint blocks = pbf_choose_parallel_frames (rate);
+
+    g_assert_cmpuint (blocks, >=, least);
+    g_assert_cmpuint (blocks, <=, 64);
+    least = blocks;
+  }
+  g_assert_cmpuint (least, ==, 64);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -588,6 +610,7 @@ main (int argc, char **argv)
   g_test_add_func ("/pbfengine/variance", test_variance);
   g_test_add_func ("/pbfengine/not-a-number", test_not_a_number);
   g_test_add_func ("/pbfengine/settings", test_settings);
+  g_test_add_func ("/pbfengine/parallel-frames", test_parallel_frames);
   g_test_add_func ("/pbfengine/instruction-sets", test_instruction_sets);
   g_test_add_func ("/pbfengine/roi-sizes", test_roi_sizes);
   g_test_add_func ("/pbfengine/brightest", test_brightest);

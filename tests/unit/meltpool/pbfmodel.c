@@ -237,11 +237,13 @@ test_metadata (void)
   PbfModel *model;
 
   replace (&file, "\"window\":\"20\"",
-      "\"outputs\":\" lack of fusion,trou de serrure \",\"by\":\"x\"");
+      "\"outputs\":\" lack of fusion,trou de serrure \",\"by\":\"x\","
+      "\"activation\":\"softmax\"");
   replace (&file, ",\"threshold\":\"100\"", "");
   model = check_accepted (&file);
   g_assert_cmpint (model->threshold, ==, -1);
   g_assert_cmpint (model->window, ==, -1);
+  g_assert_cmpint (model->activation, ==, PBF_ACTIVATION_SOFTMAX);
   g_assert_cmpstr (model->names[0], ==, "lack of fusion");
   g_assert_cmpstr (model->names[1], ==, "trou de serrure");
   pbf_model_unref (model);

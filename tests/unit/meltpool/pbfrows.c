@@ -12,6 +12,11 @@
 
 #include "cuda/meltpool/engine.h"
 
+/* one that needs quotes in a table, and one that needs escapes in JSON */
+static const gchar *names[] = { "nominal", "keyhole, \"deep\"",
+  "lack\\fusion\n", NULL };
+static PbfRowNames *row_names;
+
 static CvisPbfResult
 good_record (void)
 {
@@ -46,6 +51,14 @@ random_record (GRand *rand)
   r.n_outputs = g_rand_int_range (rand, 0, CVIS_PBF_MAX_OUTPUTS + 1);
   for (i = 0; i < r.n_outputs; i++)
     r.outputs[i] = (gfloat) g_rand_double_range (rand, -1, 1);
+  if (r.n_outputs >= 2 && g_rand_boolean (rand)) {
+    r.class_index = g_rand_int_range (rand, 0, r.n_outputs);
+    r.class_probability =
+        g_rand_boolean (rand) ? (gfloat) g_rand_double (rand) : 0;
+    r.vote_class = g_rand_int_range (rand, 0, r.n_outputs);
+    r.vote_n = g_rand_int_range (rand, 1, 100);
+    r.vote_count = g_rand_int_range (rand, 1, r.vote_n + 1);
+  }
   r.n_spatters = g_rand_int_range (rand, 0, CVIS_PBF_MAX_SPATTERS + 1);
   for (i = 0; i < r.n_spatters; i++) {
     r.spatters[i] = (CvisPbfSpatter){ g_rand_int_range (rand, 0, 96 << 8),
@@ -82,6 +95,10 @@ longest_record (void)
   r.n_outputs = CVIS_PBF_MAX_OUTPUTS;
   for (i = 0; i < CVIS_PBF_MAX_OUTPUTS; i++)
     r.outputs[i] = -1.2345678e20f;
+  r.class_probability = 1.2345678e-20f;
+  r.class_index = r.vote_class = 2;
+  r.vote_n = G_MAXUINT32;
+  r.vote_count = 123456789;
   r.n_spatters = CVIS_PBF_MAX_SPATTERS;
   for (i = 0; i < CVIS_PBF_MAX_SPATTERS; i++)
     r.spatters[i] = (CvisPbfSpatter){ G_MININT32 + 1, G_MININT32 + 1,
@@ -92,36 +109,52 @@ longest_record (void)
 static gchar **
 csv_cells (const CvisPbfResult *r, guint n_outputs)
 {
-  gchar row[PBF_CSV_ROW_MAX + 1];
-  gchar *end = pbf_csv_row (row, r, n_outputs);
+  const gsize room = PBF_CSV_ROW_MAX + row_names->room;
+  gchar *row = g_malloc (room);
+  gchar *end = pbf_csv_row (row, r, n_outputs, row_names);
+  gchar **cells;
 
-  g_assert_cmpint (end - row, <=, PBF_CSV_ROW_MAX);
+  g_assert_cmpint (end - row, <=, room);
   g_assert_cmpint (end[-1], ==, '\n');
   end[-1] = '\0';
-  return g_strsplit (row, ",", -1);
+  cells = g_strsplit (row, ",", -1);
+  g_free (row);
+  return cells;
 }
 
 static void
 test_csv_header (void)
 {
-  gchar row[PBF_CSV_ROW_MAX + 1];
-  gchar **names;
+  PbfRowNames *numbers = pbf_row_names_new (NULL, 0);
+  gchar *row = g_malloc (PBF_CSV_ROW_MAX + row_names->room + 1);
+  gchar **columns;
   guint i;
 
-  *pbf_csv_header (row, 2) = '\0';
+  *pbf_csv_header (row, 2, numbers) = '\0';
   g_assert_true (g_str_has_prefix (row,
       "frame_counter,timestamp_ns,layer,x_um,y_um,flags,"
       "pool_x_px,pool_y_px,mp_area,spatter_area,spatter_count,"
       "mp_ratio,mp_mean,polar_0,"));
-  g_assert_true (g_str_has_suffix (row, ",var_hog_8,out_0,out_1\n"));
-  names = g_strsplit (row, ",", -1);
-  g_assert_cmpuint (g_strv_length (names), ==, 8 + CVIS_PBF_N_FEATURES + 2);
+  g_assert_true (g_str_has_suffix (
+      row, ",var_hog_8,out_0,out_1,class,probability,vote,vote_share\n"));
+  columns = g_strsplit (row, ",", -1);
+  g_assert_cmpuint (
+      g_strv_length (columns), ==, 8 + CVIS_PBF_N_FEATURES + 2 + 4);
   for (i = 0; i < CVIS_PBF_N_FEATURES; i++)
-    g_assert_cmpstr (names[8 + i], ==, pbf_feature_name (i));
-  g_strfreev (names);
+    g_assert_cmpstr (columns[8 + i], ==, pbf_feature_name (i));
+  g_strfreev (columns);
 
-  *pbf_csv_header (row, 0) = '\0';
+  *pbf_csv_header (row, 0, numbers) = '\0';
   g_assert_true (g_str_has_suffix (row, ",var_hog_8\n"));
+  *pbf_csv_header (row, 1, numbers) = '\0';
+  g_assert_true (g_str_has_suffix (row, ",var_hog_8,out_0\n"));
+  *pbf_csv_header (row, 4, row_names) = '\0';
+  g_assert_true (
+      g_str_has_suffix (row, ",var_hog_8,nominal,\"keyhole, "
+                             "\"\"deep\"\"\",\"lack\\fusion\n\",out_3,class,"
+                             "probability,vote,vote_share\n"));
+  g_free (row);
+  pbf_row_names_free (numbers);
 }
 
 static void
@@ -132,10 +165,26 @@ test_csv_random (void)
 
   for (i = 0; i < 2000; i++) {
     CvisPbfResult r = random_record (rand);
-    gchar **cells = csv_cells (&r, CVIS_PBF_MAX_OUTPUTS);
+    gchar **cells, **last;
 
+    if (r.vote_n > 0 && (r.class_index == 1 || r.vote_class == 1))
+      continue; /* a name with a comma; see test_csv_class() */
+    cells = csv_cells (&r, CVIS_PBF_MAX_OUTPUTS);
     g_assert_cmpuint (g_strv_length (cells), ==,
-        8 + CVIS_PBF_N_FEATURES + CVIS_PBF_MAX_OUTPUTS);
+        8 + CVIS_PBF_N_FEATURES + CVIS_PBF_MAX_OUTPUTS + 4);
+    last = cells + 8 + CVIS_PBF_N_FEATURES + CVIS_PBF_MAX_OUTPUTS;
+    g_assert_cmpstr (
+        last[0], ==, r.vote_n > 0 ? row_names->csv[r.class_index] : "");
+    g_assert_true (
+        (gfloat) g_ascii_strtod (last[1], NULL) == r.class_probability);
+    g_assert_cmpint (*last[1] == '\0', ==, r.class_probability == 0);
+    g_assert_cmpstr (
+        last[2], ==, r.vote_n > 0 ? row_names->csv[r.vote_class] : "");
+    if (r.vote_n > 0)
+      g_assert_true ((gfloat) g_ascii_strtod (last[3], NULL)
+                     == (gfloat) r.vote_count / (gfloat) r.vote_n);
+    else
+      g_assert_cmpstr (last[3], ==, "");
     g_assert_cmpuint (
         g_ascii_strtoull (cells[0], NULL, 10), ==, r.frame_counter);
     g_assert_cmpuint (
@@ -185,21 +234,76 @@ test_csv_extremes (void)
   g_strfreev (cells);
 }
 
+static void
+test_csv_class (void)
+{
+  CvisPbfResult r = good_record ();
+  gchar *row = g_malloc (PBF_CSV_ROW_MAX + row_names->room + 1);
+
+  r.n_outputs = 2;
+  r.outputs[1] = 0.75f;
+  r.class_index = 1;
+  r.class_probability = 0.75f;
+  r.vote_n = 4;
+  r.vote_count = 3;
+  *pbf_csv_row (row, &r, 2, row_names) = '\0';
+  g_assert_true (g_str_has_suffix (
+      row, ",0,0.75,\"keyhole, \"\"deep\"\"\",0.75,nominal,0.75\n"));
+  g_free (row);
+}
+
 static JsonNode *
 json_of (const CvisPbfResult *r)
 {
-  gchar row[PBF_JSON_ROW_MAX + 1];
-  gchar *end = pbf_json_row (row, r);
+  const gsize room = PBF_JSON_ROW_MAX + row_names->room;
+  gchar *row = g_malloc (room);
+  gchar *end = pbf_json_row (row, r, row_names);
   GError *error = NULL;
   JsonNode *node;
 
-  g_assert_cmpint (end - row, <=, PBF_JSON_ROW_MAX);
+  g_assert_cmpint (end - row, <=, room);
   g_assert_cmpint (end[-1], ==, '\n');
   end[-1] = '\0';
   g_assert_null (strchr (row, '\n'));
   node = json_from_string (row, &error);
   g_assert_no_error (error);
+  g_free (row);
   return node;
+}
+
+/* Names of outputs are read back as they were. */
+static void
+check_json_outputs (JsonObject *o, const CvisPbfResult *r)
+{
+  JsonObject *outputs = json_object_get_object_member (o, "outputs");
+
+  g_assert_cmpuint (json_object_get_size (outputs), ==, r->n_outputs);
+  for (guint i = 0; i < r->n_outputs; i++) {
+    gchar *number = g_strdup_printf ("out_%u", i);
+
+    g_assert_true ((gfloat) json_object_get_double_member (
+                       outputs, i < 3 ? names[i] : number)
+                   == r->outputs[i]);
+    g_free (number);
+  }
+  if (r->n_outputs < 2) {
+    g_assert_false (json_object_has_member (o, "class"));
+    return;
+  }
+  if (r->vote_n == 0) {
+    g_assert_true (json_object_get_null_member (o, "class"));
+    g_assert_true (json_object_get_null_member (o, "vote"));
+    g_assert_true (json_object_get_null_member (o, "vote_share"));
+    return;
+  }
+  if (r->class_index < 3)
+    g_assert_cmpstr (
+        json_object_get_string_member (o, "class"), ==, names[r->class_index]);
+  if (r->vote_class < 3)
+    g_assert_cmpstr (
+        json_object_get_string_member (o, "vote"), ==, names[r->vote_class]);
+  g_assert_cmpint (json_object_get_null_member (o, "probability"), ==,
+      r->class_probability == 0);
 }
 
 static void
@@ -222,8 +326,7 @@ test_json_random (void)
       g_assert_true (
           (gfloat) json_object_get_double_member (o, pbf_feature_name (j))
           == r.features[j]);
-    a = json_object_get_array_member (o, "outputs");
-    g_assert_cmpuint (json_array_get_length (a), ==, r.n_outputs);
+    check_json_outputs (o, &r);
     a = json_object_get_array_member (o, "spatters");
     g_assert_cmpuint (json_array_get_length (a), ==, r.n_spatters);
     for (j = 0; j < r.n_spatters; j++) {
@@ -308,17 +411,30 @@ test_parse (void)
   r = good_record ();
   r.n_spatters = 17;
   assert_refused (&r, "n_spatters at its byte");
+  r = good_record ();
+  r.n_outputs = r.vote_n = 2;
+  r.class_index = 2;
+  assert_refused (&r, "class_index at its byte");
+  r.class_index = 0;
+  r.vote_class = 2;
+  assert_refused (&r, "vote_class at its byte");
 }
 
 int
 main (int argc, char **argv)
 {
+  gint failed;
+
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/pbfrows/csv/header", test_csv_header);
   g_test_add_func ("/pbfrows/csv/random", test_csv_random);
+  g_test_add_func ("/pbfrows/csv/class", test_csv_class);
   g_test_add_func ("/pbfrows/csv/extremes", test_csv_extremes);
   g_test_add_func ("/pbfrows/json/random", test_json_random);
   g_test_add_func ("/pbfrows/json/extremes", test_json_extremes);
   g_test_add_func ("/pbfrows/parse", test_parse);
-  return g_test_run ();
+  row_names = pbf_row_names_new (names, g_strv_length ((gchar **) names));
+  failed = g_test_run ();
+  pbf_row_names_free (row_names);
+  return failed;
 }

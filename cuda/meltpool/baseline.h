@@ -1,0 +1,66 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* PbfBaseline: a machine's baseline. A network that was trained relative to baselines
+ * expects features relative to the means of the machine's own nominal frames. These
+ * means are computed from the first records of a stream, checked, and folded into the
+ * network's file. cudapbfmonitor calls it.
+ *
+ * With the mean M of a feature over the nominal frames and s = |M| + 0.1 sigma (sigma:
+ * baseline.sigma of the file), in.mean' = M + in.mean s and in.std' = in.std s. */
+#pragma once
+
+#include "cuda/meltpool/model.h"
+
+G_BEGIN_DECLS
+
+#define PBF_BASELINE_MIN_FRAMES 2000
+#define PBF_BASELINE_MAX_FRAMES 1000000
+
+/**
+ * PbfBaselineReport:
+ * @frames: in the means
+ * @known_directions: of them with a known direction of scanning
+ * @backward: fraction of those that move against the main direction
+ * @far_areas: fraction of frames whose pool area is more than 5 robust standard
+ *   deviations from the median
+ * @spatter_dispersion: variance of the number of spatters, divided by its mean; 1 for
+ *   independent events
+ * @contaminated: frames of another regime seem to be among them
+ */
+typedef struct {
+  guint frames, known_directions;
+  gdouble backward;
+  gdouble far_areas, spatter_dispersion;
+  gboolean contaminated;
+} PbfBaselineReport;
+
+typedef struct _PbfBaseline PbfBaseline;
+
+/* @filename: of a network with PBF_BASELINE_REQUIRED
+ * @n_frames: PBF_BASELINE_MIN_FRAMES to PBF_BASELINE_MAX_FRAMES
+ * @machine: identity of the machine, 1 to 128 bytes of printable UTF-8
+ * Returns: %NULL with CVIS_ERROR_INVALID or CVIS_ERROR_FORMAT and the remedy */
+PbfBaseline *pbf_baseline_new (const gchar *filename, guint n_frames,
+    const gchar *machine, GError **error);
+/* @baseline: (nullable) */
+void pbf_baseline_free (PbfBaseline *baseline);
+/* Forgets the frames so far. */
+void pbf_baseline_reset (PbfBaseline *baseline);
+
+/* Adds the next @n records of the stream. Those outside the window, and those with an
+ * incomplete window, are skipped. Returns: whether all frames have been collected */
+gboolean pbf_baseline_add (
+    PbfBaseline *baseline, const CvisPbfResult *results, guint n);
+guint pbf_baseline_get_count (const PbfBaseline *baseline);
+
+/* Checks the frames and makes the network's file with the baseline folded in.
+ * Returns: %NULL with CVIS_ERROR_INVALID and the remedy, if the frames have one
+ * direction of scanning only or a feature is not finite */
+GBytes *pbf_baseline_finish (
+    PbfBaseline *baseline, PbfBaselineReport *report, GError **error);
+/* Why the frames seem to be contaminated. Free with g_free(). */
+gchar *pbf_baseline_describe (const PbfBaselineReport *report);
+
+G_END_DECLS
