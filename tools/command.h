@@ -37,6 +37,7 @@ extern const Command command_motion;
 extern const Command command_scenes;
 extern const Command command_bundle;
 extern const Command command_monitor;
+extern const Command command_train;
 extern const Command command_devices;
 extern const Command command_info;
 

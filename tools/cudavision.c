@@ -19,6 +19,7 @@ static const Command *const commands[] = {
   &command_scenes,
   &command_bundle,
   &command_monitor,
+  &command_train,
   &command_devices,
   &command_info,
 };
