@@ -97,6 +97,7 @@ simulate_rows (TrainRun *self, GError **error)
   simulation.settings = (guint) options.simulate;
   simulation.rows = (guint) options.rows;
   simulation.neutral = TRUE;
+  simulation.full_half = TRUE;
   simulation.seed = (guint64) options.seed;
   simulation.threads = (guint) options.threads;
   simulation.progress = show_fraction;
@@ -167,27 +168,51 @@ load_labelled (TrainRun *self, GError **error)
 
 #define GOOD_BASELINE 2000
 
+/* Warns of a baseline that is short, or not of nominal frames alone. */
+static void
+check_baseline (const PbfNetwork *network, const PbfDataset *dataset)
+{
+  guint32 *rows = g_new (guint32, dataset->n);
+  gdouble fraction;
+  guint class;
+
+  for (gsize r = 0; r < dataset->n; r++)
+    rows[r] = (guint32) r;
+  if (dataset->n < GOOD_BASELINE)
+    print_error ("train",
+        "warning: the baseline has %" G_GSIZE_FORMAT
+        " frames; %d give a better network",
+        dataset->n, GOOD_BASELINE);
+  class = pbf_find_impurity (network, dataset, rows, dataset->n, &fraction);
+  if (fraction > PBF_BASELINE_IMPURE)
+    print_error ("train",
+        "warning: the network takes %.1f %% of the baseline's frames for %s; a "
+        "baseline has nominal frames only",
+        100 * fraction, network->names[class]);
+  g_free (rows);
+}
+
 static gboolean
 fold_baseline (TrainRun *self, GError **error)
 {
   PbfNetwork *network = self->summary.network;
-  PbfMachineStats stats = {
-    .name = options.machine != NULL ? options.machine : options.baseline
-  };
+  PbfDataset *dataset = pbf_dataset_new ((const gchar *const *) network->names);
   PbfLoading loading = { 0 };
+  const gboolean ok =
+      pbf_network_check_machine (network, options.machine, error)
+      && pbf_load_baseline (options.baseline,
+          options.machine != NULL ? options.machine : options.baseline,
+          get_features (), dataset, &loading, error);
 
-  if (!pbf_network_check_machine (network, options.machine, error)
-      || !pbf_load_baseline (
-          options.baseline, get_features (), &stats, &loading, error))
-    return FALSE;
-  if (stats.n < GOOD_BASELINE)
-    print_error ("train",
-        "warning: the baseline has %" G_GSIZE_FORMAT
-        " frames; %d give a better network",
-        stats.n, GOOD_BASELINE);
-  pbf_network_fold (network, stats.mean);
-  self->summary.baseline_n = stats.n;
-  return TRUE;
+  if (ok) {
+    if (!self->common->quiet)
+      check_baseline (network, dataset);
+    pbf_network_fold (network,
+        g_array_index (dataset->machine_stats, PbfMachineStats, 0).mean);
+    self->summary.baseline_n = dataset->n;
+  }
+  pbf_dataset_free (dataset);
+  return ok;
 }
 
 /* The inputs are scaled for the baseline's machine, for the simulator's default machine,

@@ -310,3 +310,24 @@ pbf_importance (const PbfNetwork *network, const PbfDataset *dataset,
   g_free (inputs);
   g_free (order);
 }
+
+/* --- baselines ------------------------------------------------------------- */
+
+guint
+pbf_find_impurity (const PbfNetwork *network, const PbfDataset *dataset,
+    const guint32 *rows, gsize n, gdouble *fraction)
+{
+  gfloat *answers = pbf_predict (network, dataset, rows, n);
+  gsize counts[CVIS_PBF_MAX_OUTPUTS] = { 0 };
+  guint most = 1;
+
+  for (gsize r = 0; r < n; r++)
+    counts[pbf_best_output (
+        answers + r * network->outputs, network->outputs)]++;
+  for (guint o = 2; o < network->outputs; o++)
+    if (counts[o] > counts[most])
+      most = o;
+  *fraction = (gdouble) counts[most] / (gdouble) MAX (n, 1);
+  g_free (answers);
+  return most;
+}

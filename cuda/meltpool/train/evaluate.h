@@ -75,4 +75,13 @@ void pbf_importance (const PbfNetwork *network, const PbfDataset *dataset,
     const guint32 *rows, gsize n, guint64 seed,
     gdouble importance[CVIS_PBF_N_FEATURES]);
 
+/* A baseline with frames of another state than the nominal one: more than this fraction of
+ * its frames get the same other answer. */
+#define PBF_BASELINE_IMPURE 0.085
+
+/* The most frequent answer but the nominal one (output 0) to @rows, which are those of a
+ * baseline. @fraction: (out): of the rows */
+guint pbf_find_impurity (const PbfNetwork *network, const PbfDataset *dataset,
+    const guint32 *rows, gsize n, gdouble *fraction);
+
 G_END_DECLS

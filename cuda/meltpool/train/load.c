@@ -219,7 +219,6 @@ typedef struct {
   gchar *name; /* of the file, without its folder */
   PbfLabels *labels;
   PbfDataset *dataset;
-  PbfMachineStats *stats;
   PbfLoading *loading;
   guint machine, group;
   gboolean by_layer, begun;
@@ -315,7 +314,8 @@ load_nominal (const CvisPbfResult *result, gpointer data, GError **error)
     count_direction (self, result);
   if (!is_usable (self, result))
     return TRUE;
-  pbf_machine_stats_add (self->stats, result->features);
+  pbf_dataset_add_row (
+      self->dataset, self->machine, self->group, 0, NAN, result->features);
   self->loading->rows++;
   return TRUE;
 }
@@ -345,12 +345,17 @@ check_directions (
 }
 
 gboolean
-pbf_load_baseline (const gchar *filename, const PbfFeatures *features,
-    PbfMachineStats *stats, PbfLoading *loading, GError **error)
+pbf_load_baseline (const gchar *filename, const gchar *name,
+    const PbfFeatures *features, PbfDataset *dataset, PbfLoading *loading,
+    GError **error)
 {
-  Loader loader = { .filename = filename, .stats = stats, .loading = loading };
+  Loader loader = { .filename = filename,
+    .dataset = dataset,
+    .loading = loading,
+    .machine = pbf_dataset_add_machine (dataset, name),
+    .group = pbf_dataset_add_group (dataset, name) };
 
   return read_frames (filename, features, load_nominal, &loader, error)
          && check_directions (filename, loading, error)
-         && pbf_machine_stats_finish (stats, error);
+         && pbf_dataset_find_baselines (dataset, error);
 }

@@ -39,10 +39,11 @@ gboolean pbf_load_rows (const gchar *filename, const PbfFeatures *features,
     PbfLabels *labels, guint machine, gboolean by_layer, PbfDataset *dataset,
     PbfLoading *loading, GError **error);
 
-/* Statistics of all frames of a file, which are nominal frames of one machine.
- * @stats: (inout): zeros with a name
- * Returns: FALSE too if the scan has one direction only */
-gboolean pbf_load_baseline (const gchar *filename, const PbfFeatures *features,
-    PbfMachineStats *stats, PbfLoading *loading, GError **error);
+/* Adds all frames of a file, which are nominal frames of one machine: a machine @name of
+ * @dataset with its baseline, and its rows.
+ * Returns: FALSE too if the scan has one direction only, or there are too few frames */
+gboolean pbf_load_baseline (const gchar *filename, const gchar *name,
+    const PbfFeatures *features, PbfDataset *dataset, PbfLoading *loading,
+    GError **error);
 
 G_END_DECLS

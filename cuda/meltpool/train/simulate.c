@@ -239,13 +239,13 @@ simulate_class (const Work *work, guint index, PbfSimRegime regime,
   for (guint half = 0; ok && half < 2; half++) {
     const guint rows =
         half == 0 ? (simulation->rows + 1) / 2 : simulation->rows / 2;
-    const gboolean gradual =
-        regime == PBF_SIM_DRIFT && simulation->least_severity >= 1;
-    const gdouble severity =
-        regime == PBF_SIM_DRIFT && !gradual
-            ? pbf_random_between (
-                random, MAX (simulation->least_severity, 0.5), 1)
-            : pbf_random_between (random, simulation->least_severity, 1);
+    const gboolean full =
+        simulation->least_severity >= 1 || (simulation->full_half && half == 1);
+    const gboolean gradual = regime == PBF_SIM_DRIFT && full;
+    const gdouble least = regime == PBF_SIM_DRIFT
+                              ? MAX (simulation->least_severity, 0.5)
+                              : simulation->least_severity;
+    const gdouble severity = full ? 1 : pbf_random_between (random, least, 1);
     PbfSim *sim =
         new_sim (work, index, 1 + 2 * regime + half, regime, severity, error);
 

@@ -26,12 +26,13 @@ G_BEGIN_DECLS
  * @neutral: the first machine has the simulator's default settings
  * @least_severity: severities are uniform in @least_severity..1; drift is between one
  *   half and all of its size
+ * @full_half: one half of the rows of a defect have severity 1
  * @seed, @threads: the same seed gives the same rows with any number of threads
  * @progress: (nullable): called now and then with a fraction, in any thread
  */
 typedef struct {
   guint settings, rows, run, baseline;
-  gboolean whole_layers, beyond, neutral;
+  gboolean whole_layers, beyond, neutral, full_half;
   gdouble least_severity;
   guint64 seed;
   guint threads;
