@@ -77,7 +77,7 @@ void pbf_importance (const PbfNetwork *network, const PbfDataset *dataset,
 
 /* A baseline with frames of another state than the nominal one: more than this fraction of
  * its frames get the same other answer. */
-#define PBF_BASELINE_IMPURE 0.085
+#define PBF_BASELINE_IMPURE 0.08
 
 /* The most frequent answer but the nominal one (output 0) to @rows, which are those of a
  * baseline. @fraction: (out): of the rows */

@@ -20,7 +20,7 @@ void
 pbf_train_config_init (PbfTrainConfig *config)
 {
   *config = (PbfTrainConfig){
-    .hidden = 164, .epochs = 15, .patience = 4, .batch = 256, .rate = 2e-3
+    .hidden = 164, .epochs = 15, .patience = 8, .batch = 256, .rate = 2e-3
   };
 }
 
