@@ -38,6 +38,7 @@ extern const Command command_scenes;
 extern const Command command_bundle;
 extern const Command command_monitor;
 extern const Command command_calibrate;
+extern const Command command_train;
 extern const Command command_devices;
 extern const Command command_info;
 

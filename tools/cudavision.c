@@ -20,6 +20,7 @@ static const Command *const commands[] = {
   &command_bundle,
   &command_monitor,
   &command_calibrate,
+  &command_train,
   &command_devices,
   &command_info,
 };

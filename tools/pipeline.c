@@ -329,7 +329,7 @@ describe_missing (const gchar *label, GstMessage *message)
 
 /* --- Ctrl-C ---------------------------------------------------------------- */
 
-static volatile sig_atomic_t interrupt_flag;
+static gint interrupt_flag; /* atomic */
 
 /* Ends the process at once. */
 static void
@@ -343,9 +343,9 @@ end_interrupted (int number)
 static void
 note_interrupt (int number)
 {
-  if (interrupt_flag)
+  if (g_atomic_int_get (&interrupt_flag))
     end_interrupted (number);
-  interrupt_flag = 1;
+  g_atomic_int_set (&interrupt_flag, 1);
   alarm (1);
 }
 
@@ -377,7 +377,13 @@ interrupt_install (void)
 gboolean
 interrupted (void)
 {
-  return interrupt_flag != 0;
+  return g_atomic_int_get (&interrupt_flag) != 0;
+}
+
+const gint *
+interrupt_get_flag (void)
+{
+  return &interrupt_flag;
 }
 
 /* --- running --------------------------------------------------------------- */

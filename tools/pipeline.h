@@ -62,6 +62,8 @@ gboolean pipeline_run (const PipelineRun *run, GError **error);
  * Ctrl-C, the process ends. */
 void interrupt_install (void);
 gboolean interrupted (void);
+/* The flag, for cuda/core/cancel.h. */
+const gint *interrupt_get_flag (void);
 
 /* For finish(): the last sample of the sink @name (nullable), its bytes as text
  * (nullable), and the nick of an enumeration. */

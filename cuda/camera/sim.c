@@ -11,10 +11,8 @@
 /* Lengths are pixels in Q8 unless stated otherwise. */
 #define Q8(pixels) ((gint) ((pixels) *256))
 
-#define MARGIN 6            /* pixels between the lines' ends and the frame */
-#define NS_PER_PIXEL 200000 /* 200 um at 1 m/s */
+#define MARGIN 6 /* pixels between the lines' ends and the frame */
 #define POWER_MW 200000
-#define SPEED_UM_S 1000000
 
 #define BACKGROUND 14 /* mean of the noise */
 #define THRESHOLD (100 - BACKGROUND)
@@ -43,6 +41,9 @@ enum {
   STREAM_FAST,
   STREAM_SPATTER,
   STREAM_HATCH,
+  STREAM_BUILD,
+  STREAM_GAUSS,
+  STREAM_ROW,
   N_STREAMS
 };
 
@@ -69,8 +70,25 @@ static const Shape shapes[PBF_SIM_MIXED] = {
       Q8 (6.5), 0, 0, 0, 12, 6, 15, 8, 16 },
 };
 
+/* PbfSimMachine in Q8. Factors are applied as x * factor / 256, which keeps x for
+ * 256. */
+typedef struct {
+  gint gain, noise, blur, background, full_scale;
+  gint pool_size, elongation, spatter_rate;
+  gint offset_x, offset_y, severity;
+} Machine;
+
+#define MAX_BLUR_RADIUS 24
+
 struct _PbfSim {
   PbfSimConfig config;
+  Machine machine;
+  gboolean plain;   /* exposed by the frame's patches alone */
+  guint64 um_per_s; /* scan speed */
+  guint64 ns_per_pixel;
+  gint blur_radius;                     /* pixels */
+  gint16 blur[2 * MAX_BLUR_RADIUS + 1]; /* weights, in sum 2^14 */
+  gint16 *gauss; /* [NOISE_SIZE] (nullable): added noise */
   guint64 second_ns, frame_ns, frame_rest; /* see pbf_sim_time() */
   guint64 keys[N_STREAMS];
   guint64 on_ns[2], line_ns[2], layer_ns[2]; /* along x, along y */
@@ -111,6 +129,48 @@ static inline gint
 vary (gint base, gint amplitude, gint by)
 {
   return base + base * ((amplitude * by) >> 15) / 256;
+}
+
+/* Gaussian noise of standard deviation @sigma, Q8: the sum of eight random bytes. */
+static void
+fill_gauss (PbfSim *sim, gint sigma)
+{
+  const gint deviation = 209 * 256; /* of the sum, Q8 */
+
+  sim->gauss = g_new (gint16, NOISE_SIZE);
+  for (guint i = 0; i < NOISE_SIZE; i++) {
+    guint64 bits = draw_random (sim, STREAM_GAUSS, i);
+    gint sum = -8 * 255 / 2;
+
+    for (guint b = 0; b < 8; b++)
+      sum += (gint) (bits >> (8 * b) & 0xff);
+    sim->gauss[i] = (gint16) ((sum * sigma * 2 + deviation) / (2 * deviation)
+                              - (sum * sigma * 2 + deviation < 0));
+  }
+}
+
+/* Weights of a blur: (1 - k^2 / (2 n sigma^2))^n, which tends to a Gaussian, from
+ * operations that IEEE 754 rounds the same everywhere. */
+static void
+fill_blur (PbfSim *sim, gdouble sigma)
+{
+  gdouble weights[MAX_BLUR_RADIUS + 1], total = 0;
+  gint16 rest = 1 << 14;
+
+  sim->blur_radius = MIN ((gint) (3 * sigma) + 1, MAX_BLUR_RADIUS);
+  for (gint k = 0; k <= sim->blur_radius; k++) {
+    weights[k] = MAX (1 - k * k / (64 * 2 * sigma * sigma), 0);
+    for (guint doubling = 0; doubling < 6; doubling++)
+      weights[k] *= weights[k];
+    total += k > 0 ? 2 * weights[k] : weights[k];
+  }
+  for (gint k = sim->blur_radius; k >= 0; k--) {
+    gint16 weight = (gint16) (weights[k] / total * (1 << 14));
+
+    rest -= k > 0 ? 2 * weight : 0;
+    sim->blur[sim->blur_radius + k] = sim->blur[sim->blur_radius - k] =
+        k > 0 ? weight : rest;
+  }
 }
 
 /* Sensor noise: the number of ones in 12 random bits plus the background,
@@ -204,7 +264,8 @@ scan_at (const PbfSim *sim, guint64 t_ns, Scan *scan)
 
   length = axis == 0 ? sim->config.width : sim->config.height;
   side = axis == 0 ? sim->config.height : sim->config.width;
-  done_um = (gint) (MIN (scan->since_line, sim->on_ns[axis]) / 1000);
+  done_um = (gint) (MIN (scan->since_line, sim->on_ns[axis]) * sim->um_per_s
+                    / G_GUINT64_CONSTANT (1000000000));
   end_um = (gint) (length - MARGIN) * PBF_SIM_UM_PER_PIXEL;
   along_um = MARGIN * PBF_SIM_UM_PER_PIXEL + done_um;
   if (scan->line % 2 == 1) {
@@ -228,12 +289,92 @@ um_to_q8 (gint um)
   return um * 32 / 25; /* 256 / 200 */
 }
 
-static PbfSimRegime
-regime_of (const PbfSim *sim, guint64 frame)
+/* State of the process at a frame. */
+typedef struct {
+  PbfSimRegime regime;
+  gint severity; /* of 256; with drift that of the whole drift */
+  gint drift;    /* size of the drift, of 256 */
+} Process;
+
+static Process
+drifting (const PbfSim *sim, guint64 progress, guint64 whole)
 {
-  if (sim->config.regime != PBF_SIM_MIXED)
-    return sim->config.regime;
-  return (PbfSimRegime) (frame / PBF_SIM_MIXED_FRAMES % PBF_SIM_MIXED);
+  const gint severity = sim->machine.severity;
+
+  return (Process){ PBF_SIM_DRIFT, severity,
+    (gint) (MIN (progress, whole) * 256 / whole) * severity / 256 };
+}
+
+static Process
+build_process (const PbfSim *sim, const Scan *scan)
+{
+  static const PbfSimRegime defects[] = { PBF_SIM_KEYHOLE,
+    PBF_SIM_LACK_OF_FUSION, PBF_SIM_SPATTER };
+  const guint lines = PBF_SIM_LINES_PER_LAYER,
+              of_period = scan->layer % PBF_SIM_BUILD_PERIOD;
+  guint64 bits;
+
+  if (of_period >= PBF_SIM_BUILD_PERIOD - 2)
+    return drifting (sim,
+        (of_period - (PBF_SIM_BUILD_PERIOD - 2)) * lines + scan->line + 1,
+        2 * lines);
+  bits = draw_random (sim, STREAM_BUILD,
+      (guint64) scan->layer * lines + scan->line / PBF_SIM_BLOCK_LINES);
+  if (scan->layer < 2 || bits & 1)
+    return (Process){ PBF_SIM_NOMINAL, 0, 0 };
+  return (Process){ defects[(bits >> 1 & 0xffff) % G_N_ELEMENTS (defects)],
+    sim->machine.severity * (64 + (gint) (bits >> 32) % 193) / 256, 0 };
+}
+
+static Process
+process_at (const PbfSim *sim, guint64 frame, const Scan *scan)
+{
+  const PbfSimRegime turn =
+      (PbfSimRegime) (frame / PBF_SIM_MIXED_FRAMES % PBF_SIM_MIXED);
+
+  switch (sim->config.regime) {
+    case PBF_SIM_BUILD:
+      return build_process (sim, scan);
+    case PBF_SIM_DRIFT:
+      return drifting (sim, frame, PBF_SIM_DRIFT_FRAMES);
+    case PBF_SIM_MIXED:
+      if (turn == PBF_SIM_DRIFT)
+        return drifting (
+            sim, frame % PBF_SIM_MIXED_FRAMES, PBF_SIM_MIXED_FRAMES);
+      return (Process){ turn, sim->machine.severity, 0 };
+    default:
+      return (Process){ sim->config.regime, sim->machine.severity, 0 };
+  }
+}
+
+/* Between the appearance of the nominal process and that of the regime */
+static Shape
+shape_of (const Process *process)
+{
+  const Shape *from = &shapes[PBF_SIM_NOMINAL], *to = &shapes[process->regime];
+  const gint part = process->severity;
+  Shape shape = *to;
+
+  if (part == 256)
+    return shape;
+#define BLEND(field)                                                           \
+  shape.field = (gint) from->field                                             \
+                + ((gint) to->field - (gint) from->field) * part / 256
+  BLEND (core_along);
+  BLEND (core_across);
+  BLEND (core_peak);
+  BLEND (tail_along);
+  BLEND (tail_across);
+  BLEND (tail_peak);
+  BLEND (tail_back);
+  BLEND (lobe_peak);
+  BLEND (size_slow);
+  BLEND (size_fast);
+  BLEND (peak_slow);
+  BLEND (peak_fast);
+  BLEND (spatter_chance);
+#undef BLEND
+  return shape;
 }
 
 /* --- blobs ----------------------------------------------------------------- */
@@ -409,31 +550,20 @@ draw_noise (const PbfSim *sim, guint64 frame, guint8 *pixels, gsize stride)
   }
 }
 
-/* Progress of the drift, of 256. */
-static gint
-drift_of (const PbfSim *sim, guint64 frame, PbfSimRegime regime)
-{
-  if (regime != PBF_SIM_DRIFT)
-    return 0;
-  if (sim->config.regime == PBF_SIM_MIXED)
-    return (gint) (frame % PBF_SIM_MIXED_FRAMES * 256 / PBF_SIM_MIXED_FRAMES);
-  return (
-      gint) (MIN (frame, PBF_SIM_DRIFT_FRAMES) * 256 / PBF_SIM_DRIFT_FRAMES);
-}
-
 /* The melt pool's spots at @frame. Returns: number of @blobs set, the core
  * first */
 static guint
 pool_blobs (const PbfSim *sim, guint64 frame, const Scan *scan,
-    PbfSimRegime regime, Blob blobs[3])
+    const Process *process, Blob blobs[3])
 {
-  const Shape *shape = &shapes[regime];
+  const Machine *machine = &sim->machine;
+  const Shape blended = shape_of (process), *shape = &blended;
   guint64 before = draw_random (sim, STREAM_SLOW, frame / KNOT_FRAMES);
   guint64 after = draw_random (sim, STREAM_SLOW, frame / KNOT_FRAMES + 1);
   guint64 fast = draw_random (sim, STREAM_FAST, frame);
-  gint drift = drift_of (sim, frame, regime);
+  gint drift = process->drift;
   gint passed = (gint) (frame % KNOT_FRAMES);
-  gint slow[4], size, peak, back, grown, x, y;
+  gint slow[4], size, length, peak, back, grown, x, y;
 
   for (guint i = 0; i < 4; i++)
     slow[i] = part (before, i)
@@ -441,90 +571,281 @@ pool_blobs (const PbfSim *sim, guint64 frame, const Scan *scan,
   size = vary (256, shape->size_slow, slow[0]);
   size = vary (size, shape->size_fast, part (fast, 2));
   size += size * drift * 2 / (5 * 256); /* drift: 40 % larger */
+  size = size * machine->pool_size / 256;
+  length = size * machine->elongation / 256;
   peak = vary (shape->core_peak, shape->peak_slow, slow[1]);
   peak = vary (peak, shape->peak_fast, part (fast, 3));
   peak += peak * drift / 512; /* and 50 % brighter */
+  peak = peak * machine->gain / 256;
 
   /* jitter of a quarter of a pixel; drift: one pixel across the beam path */
-  x = um_to_q8 (scan->x_um) + part (fast, 0) / 512 + drift * 3 / 4;
-  y = um_to_q8 (scan->y_um) + part (fast, 1) / 512 - drift * 3 / 4;
+  x = um_to_q8 (scan->x_um) + part (fast, 0) / 512 + drift * 3 / 4
+      + machine->offset_x;
+  y = um_to_q8 (scan->y_um) + part (fast, 1) / 512 - drift * 3 / 4
+      + machine->offset_y;
   blobs[0].x = x;
   blobs[0].y = y;
   blobs[0].peak = peak;
-  blobs[0].radius_x =
-      (scan->along_x ? shape->core_along : shape->core_across) * size / 256;
-  blobs[0].radius_y =
-      (scan->along_y ? shape->core_along : shape->core_across) * size / 256;
+  blobs[0].radius_x = scan->along_x ? shape->core_along * length / 256
+                                    : shape->core_across * size / 256;
+  blobs[0].radius_y = scan->along_y ? shape->core_along * length / 256
+                                    : shape->core_across * size / 256;
 
   /* the tail grows over the first 12 pixels of a line */
-  grown = (gint) MIN (scan->since_line * 256 / (12 * NS_PER_PIXEL), 256);
-  back = shape->tail_back * size / 256 * grown / 256;
+  grown = (gint) MIN (scan->since_line * 256 / (12 * sim->ns_per_pixel), 256);
+  back = shape->tail_back * length / 256 * grown / 256;
   blobs[1].x = x - scan->along_x * back;
   blobs[1].y = y - scan->along_y * back;
-  blobs[1].peak = shape->tail_peak + shape->tail_peak * drift / 512;
+  blobs[1].peak =
+      (shape->tail_peak + shape->tail_peak * drift / 512) * machine->gain / 256;
   size = size * (64 + grown * 3 / 4) / 256;
-  blobs[1].radius_x =
-      (scan->along_x ? shape->tail_along : shape->tail_across) * size / 256;
-  blobs[1].radius_y =
-      (scan->along_y ? shape->tail_along : shape->tail_across) * size / 256;
+  length = length * (64 + grown * 3 / 4) / 256;
+  blobs[1].radius_x = scan->along_x ? shape->tail_along * length / 256
+                                    : shape->tail_across * size / 256;
+  blobs[1].radius_y = scan->along_y ? shape->tail_along * length / 256
+                                    : shape->tail_across * size / 256;
   if (shape->lobe_peak == 0)
     return 2;
 
-  blobs[2].x = x + ((shape->lobe_reach * slow[2]) >> 15);
-  blobs[2].y = y + ((shape->lobe_reach * slow[3]) >> 15);
-  blobs[2].peak = shape->lobe_peak;
-  blobs[2].radius_x = blobs[2].radius_y = shape->lobe_radius;
+  blobs[2].x =
+      x + ((shape->lobe_reach * slow[2]) >> 15) * machine->pool_size / 256;
+  blobs[2].y =
+      y + ((shape->lobe_reach * slow[3]) >> 15) * machine->pool_size / 256;
+  blobs[2].peak = shape->lobe_peak * machine->gain / 256;
+  blobs[2].radius_x = blobs[2].radius_y =
+      shape->lobe_radius * machine->pool_size / 256;
   return 3;
 }
 
+/* --- light of the whole frame ---------------------------------------------- */
+
+/* The light of all blobs of a frame, and the rectangle that contains it: for machines
+ * whose optics and sensor act on the sum of all light. */
+typedef struct {
+  gint x0, y0, x1, y1; /* x1 and y1 are outside */
+  gint16 *light;       /* [height][width] */
+} Plane;
+
+/* A frame while it is drawn. */
+typedef struct {
+  guint8 *pixels;
+  gsize stride;
+  gboolean laser_on;
+  Plane *plane; /* (nullable): blobs are added to it instead of the pixels */
+} Canvas;
+
+/* Adds the light of @blob. Returns: the pixels that it lights to the threshold alone */
+static guint
+plane_add (Plane *plane, const PbfSim *sim, const Blob *blob)
+{
+  const gint width = (gint) sim->config.width;
+  const gint x0 = CLAMP ((blob->x - blob->radius_x) >> 8, 0, width);
+  const gint y0 =
+      CLAMP ((blob->y - blob->radius_y) >> 8, 0, (gint) sim->config.height);
+  const gint x1 = CLAMP (((blob->x + blob->radius_x) >> 8) + 1, x0, width);
+  const gint y1 = CLAMP (
+      ((blob->y + blob->radius_y) >> 8) + 1, y0, (gint) sim->config.height);
+  const gfloat top = sqrtf ((gfloat) CLAMP (blob->peak, 0, 16383)) * 256.0f;
+  const gfloat scale_x =
+      top / ((gfloat) blob->radius_x * (gfloat) blob->radius_x);
+  const gfloat scale_y =
+      top / ((gfloat) blob->radius_y * (gfloat) blob->radius_y);
+  guint area = 0;
+
+  if (blob->radius_x < 1 || blob->radius_y < 1 || x0 == x1 || y0 == y1)
+    return 0;
+  for (gint x = x0; x < x1; x += BLOCK) {
+    const gint n = MIN (BLOCK, x1 - x);
+    gint16 falls[BLOCK];
+
+    for (gint i = 0; i < BLOCK; i++)
+      falls[i] = fall (scale_x, blob->x, x + i);
+    for (gint y = y0; y < y1; y++) {
+      const gint row = (gint) top - fall (scale_y, blob->y, y);
+      gint16 *light = plane->light + (gsize) y * width + x, add[BLOCK] = { 0 };
+
+      if (row <= 0)
+        continue;
+      light_block (add, falls, (gint16) row);
+      for (gint i = 0; i < n; i++) {
+        light[i] = (gint16) MIN (light[i] + add[i], G_MAXINT16);
+        area += add[i] >= THRESHOLD;
+      }
+    }
+  }
+  plane->x0 = MIN (plane->x0, x0);
+  plane->y0 = MIN (plane->y0, y0);
+  plane->x1 = MAX (plane->x1, x1);
+  plane->y1 = MAX (plane->y1, y1);
+  return area;
+}
+
+static guint
+plane_area (const Plane *plane, const PbfSim *sim)
+{
+  guint area = 0;
+
+  for (gint y = plane->y0; y < plane->y1; y++)
+    for (gint x = plane->x0; x < plane->x1; x++)
+      area += plane->light[(gsize) y * sim->config.width + x] >= THRESHOLD;
+  return area;
+}
+
+/* The weighted sum of 2 * @radius + 1 rows or columns of values, @step apart. */
+static inline void
+blur_block (const PbfSim *sim, gint16 *restrict to, const gint16 *restrict from,
+    gsize step)
+{
+  gint32 sums[BLOCK] = { 0 };
+
+  for (gint k = 0; k <= 2 * sim->blur_radius; k++)
+    for (guint i = 0; i < BLOCK; i++)
+      sums[i] += (gint32) sim->blur[k] * from[k * step + i];
+  for (guint i = 0; i < BLOCK; i++)
+    to[i] = (gint16) (sums[i] >> 14);
+}
+
+/* Blurs along rows, then along columns. Beyond the frame there is no light. */
 static void
-draw_pool (const PbfSim *sim, guint64 frame, const Scan *scan, guint8 *pixels,
-    gsize stride, PbfSimTruth *truth)
+plane_blur (Plane *plane, const PbfSim *sim)
+{
+  const gint radius = sim->blur_radius;
+  const gint width = (gint) sim->config.width;
+  const gint x0 = MAX (plane->x0 - radius, 0),
+             x1 = MIN (plane->x1 + radius, width);
+  const gint y0 = MAX (plane->y0 - radius, 0),
+             y1 = MIN (plane->y1 + radius, (gint) sim->config.height);
+  gint16 *rows, *padded, last[BLOCK];
+  gint n;
+
+  if (radius == 0 || plane->x0 >= plane->x1)
+    return;
+  n = (x1 - x0 + BLOCK - 1) / BLOCK * BLOCK;
+  rows = g_new0 (gint16, (gsize) (y1 - y0 + 2 * radius) * n);
+  padded = g_new0 (gint16, n + 2 * radius);
+  for (gint y = plane->y0; y < plane->y1; y++) {
+    memcpy (padded + radius, plane->light + (gsize) y * width + x0,
+        (x1 - x0) * sizeof *padded);
+    for (gint x = 0; x < n; x += BLOCK)
+      blur_block (sim, rows + (gsize) (y - y0 + radius) * n + x, padded + x, 1);
+  }
+  for (gint y = y0; y < y1; y++)
+    for (gint x = 0; x < n; x += BLOCK) {
+      blur_block (sim, last, rows + (gsize) (y - y0) * n + x, n);
+      memcpy (plane->light + (gsize) y * width + x0 + x, last,
+          MIN (BLOCK, x1 - x0 - x) * sizeof *last);
+    }
+  g_free (padded);
+  g_free (rows);
+}
+
+static inline void
+sense_block (guint8 *restrict pixels, const gint16 *restrict light,
+    const gint16 *restrict noise, gint16 background, gint16 limit)
+{
+  for (guint i = 0; i < BLOCK; i++) {
+    gint16 sum = pixels[i] + noise[i] + background;
+
+    sum += MIN (light[i], 1024); /* any more saturates */
+    sum = MIN (sum, limit);
+    pixels[i] = (guint8) MAX (sum, 0);
+  }
+}
+
+/* Adds light, background and noise to the frame, which saturates. */
+static void
+plane_expose (
+    const Plane *plane, const PbfSim *sim, guint64 frame, const Canvas *canvas)
+{
+  static const gint16 silence[PBF_SIM_MAX_SIDE];
+  const gint background = sim->machine.background / 256;
+  const gint limit =
+      MIN (sim->machine.full_scale / 256, canvas->laser_on ? 255 : COLD_LIMIT);
+  const guint width = sim->config.width;
+
+  for (guint y = 0; y < sim->config.height; y++) {
+    const gint16 *light = plane->light + (gsize) y * width, *noise = silence;
+    guint8 *row = canvas->pixels + y * canvas->stride;
+    guint x = 0;
+
+    if (sim->gauss != NULL)
+      noise = sim->gauss
+              + (draw_random (sim, STREAM_ROW, frame * PBF_SIM_MAX_SIDE + y)
+                  & (NOISE_STARTS - 1));
+    for (; x + BLOCK <= width; x += BLOCK)
+      sense_block (row + x, light + x, noise + x, background, limit);
+    for (; x < width; x++) {
+      const gint sum = row[x] + light[x] + noise[x] + background;
+
+      row[x] = (guint8) CLAMP (sum, 0, limit);
+    }
+  }
+}
+
+/* Draws blobs that are one component. Returns: pixels that reach the threshold */
+static guint
+draw_blobs (const PbfSim *sim, const Blob *blobs, guint n, const Canvas *canvas)
+{
+  Patch patch;
+  guint area = 0;
+
+  if (canvas->plane != NULL) {
+    for (guint i = 0; i < n; i++)
+      area = plane_add (canvas->plane, sim, &blobs[i]);
+    return area;
+  }
+  if (!patch_init (&patch, sim, blobs, n))
+    return 0;
+  for (guint i = 0; i < n; i++)
+    patch_add (&patch, &blobs[i]);
+  patch_expose (&patch, canvas->laser_on, canvas->pixels, canvas->stride);
+  return patch_area (&patch);
+}
+
+static void
+draw_pool (const PbfSim *sim, guint64 frame, const Scan *scan,
+    const Process *process, const Canvas *canvas, PbfSimTruth *truth)
 {
   Blob blobs[3];
-  Patch patch;
-  guint n = pool_blobs (sim, frame, scan, truth->regime, blobs);
+  guint n = pool_blobs (sim, frame, scan, process, blobs);
 
   truth->pool_x = blobs[0].x / 256.0f;
   truth->pool_y = blobs[0].y / 256.0f;
-  if (!patch_init (&patch, sim, blobs, n))
-    return;
-  for (guint i = 0; i < n; i++)
-    patch_add (&patch, &blobs[i]);
-  truth->pool_area = patch_area (&patch);
-  patch_expose (&patch, TRUE, pixels, stride);
+  truth->pool_area = draw_blobs (sim, blobs, n, canvas);
+  if (canvas->plane != NULL)
+    truth->pool_area = plane_area (canvas->plane, sim);
 }
 
 /* With the laser off, the rest of the melt pool cools at the end of the
  * line. */
 static void
-draw_glow (const PbfSim *sim, const Scan *scan, guint64 off_ns, guint8 *pixels,
-    gsize stride)
+draw_glow (
+    const PbfSim *sim, const Scan *scan, guint64 off_ns, const Canvas *canvas)
 {
   Blob blob = { um_to_q8 (scan->end_x_um), um_to_q8 (scan->end_y_um), Q8 (5),
     Q8 (5), 0 };
-  Patch patch;
 
   if (off_ns >= GLOW_NS)
     return;
   blob.peak = (gint) (COLD_PEAK * (GLOW_NS - off_ns) / GLOW_NS);
-  if (!patch_init (&patch, sim, &blob, 1))
-    return;
-  patch_add (&patch, &blob);
-  patch_expose (&patch, FALSE, pixels, stride);
+  draw_blobs (sim, &blob, 1, canvas);
 }
 
-/* Spatters of the regime at @ago_ns before @frame. */
+/* Chance of a spatter in a slot @ago_ns before @frame, at the scanner's position
+ * @birth, of 256. */
 static guint
-spatter_chance (const PbfSim *sim, guint64 frame, guint64 ago_ns)
+spatter_chance (
+    const PbfSim *sim, guint64 frame, guint64 ago_ns, const Scan *birth)
 {
   guint64 frames_ago;
+  Process process;
 
-  if (sim->config.regime != PBF_SIM_MIXED)
+  if (sim->config.regime != PBF_SIM_MIXED
+      && sim->config.regime != PBF_SIM_BUILD)
     return sim->most_spatters;
   frames_ago = ago_ns * sim->config.fps_n / sim->second_ns;
-  return shapes[regime_of (sim, frame - MIN (frames_ago, frame))]
-      .spatter_chance;
+  process = process_at (sim, frame - MIN (frames_ago, frame), birth);
+  return shape_of (&process).spatter_chance * sim->machine.spatter_rate / 256;
 }
 
 /* The spatter created in @slot at time @t_ns. Returns: FALSE if there is
@@ -546,17 +867,16 @@ spatter_blob (const PbfSim *sim, guint64 frame, guint64 t_ns, guint64 slot,
   age = (gint) ((t_ns - birth_ns) * 256 / SLOT_NS);
   if (age >= life)
     return FALSE;
-  if (chance >= spatter_chance (sim, frame, t_ns - birth_ns))
-    return FALSE;
   scan_at (sim, birth_ns, &birth);
-  if (!birth.on)
+  if (!birth.on
+      || chance >= spatter_chance (sim, frame, t_ns - birth_ns, &birth))
     return FALSE;
 
   /* up to 2.5 pixels a slot (10 m/s), mostly backwards */
   vx = (gint) (bits >> 28 & 0x3ff) * 5 / 4 - 640 - birth.along_x * 160;
   vy = (gint) (bits >> 38 & 0x3ff) * 5 / 4 - 640 - birth.along_y * 160;
   peak = 160 + (gint) (bits >> 48 & 0xff) * 7 / 4;
-  peak = peak * (life - age) / life;
+  peak = peak * (life - age) / life * sim->machine.gain / 256;
   blob->peak = laser_on ? peak : MIN (peak, COLD_PEAK);
   blob->radius_x = blob->radius_y = Q8 (1.4) + (gint) (bits >> 56) * 3 / 2;
   blob->x = um_to_q8 (birth.x_um) + vx * age / 256;
@@ -565,22 +885,18 @@ spatter_blob (const PbfSim *sim, guint64 frame, guint64 t_ns, guint64 slot,
 }
 
 static void
-draw_spatters (const PbfSim *sim, guint64 frame, guint64 t_ns, guint8 *pixels,
-    gsize stride, PbfSimTruth *truth)
+draw_spatters (const PbfSim *sim, guint64 frame, guint64 t_ns,
+    const Canvas *canvas, PbfSimTruth *truth)
 {
   guint64 last = t_ns / SLOT_NS;
 
   for (guint64 slot = last - MIN (last, MAX_LIFE); slot <= last; slot++) {
     Blob blob;
-    Patch patch;
     guint area;
 
-    if (!spatter_blob (sim, frame, t_ns, slot, truth->laser_on, &blob)
-        || !patch_init (&patch, sim, &blob, 1))
+    if (!spatter_blob (sim, frame, t_ns, slot, truth->laser_on, &blob))
       continue;
-    patch_add (&patch, &blob);
-    patch_expose (&patch, truth->laser_on, pixels, stride);
-    area = patch_area (&patch);
+    area = draw_blobs (sim, &blob, 1, canvas);
     if (area == 0)
       continue;
     truth->spatter_x[truth->n_spatters] = blob.x / 256.0f;
@@ -617,7 +933,7 @@ fill_signal (const PbfSim *sim, guint64 frame, guint64 t_ns, const Scan *scan,
     .width = sim->config.width,
     .height = sim->config.height,
     .power_mW = scan->on ? POWER_MW : 0,
-    .speed_um_s = SPEED_UM_S,
+    .speed_um_s = (guint32) sim->um_per_s,
   };
   pbf_signal_seal (signal);
 }
@@ -627,27 +943,88 @@ pbf_sim_render (const PbfSim *sim, guint64 frame, guint8 *pixels, gsize stride,
     CvisPbfSignal *signal, PbfSimTruth *truth)
 {
   guint64 t_ns = pbf_sim_time (sim, frame);
+  Plane plane = { G_MAXINT, G_MAXINT, 0, 0 };
+  Canvas canvas = { pixels, stride };
+  Process process;
   Scan scan;
 
   scan_at (sim, t_ns, &scan);
-  truth->regime = regime_of (sim, frame);
-  truth->laser_on = scan.on;
+  process = process_at (sim, frame, &scan);
+  truth->regime = process.regime;
+  truth->laser_on = canvas.laser_on = scan.on;
   truth->pool_x = um_to_q8 (scan.x_um) / 256.0f;
   truth->pool_y = um_to_q8 (scan.y_um) / 256.0f;
   truth->pool_area = 0;
   truth->n_spatters = 0;
+  truth->severity =
+      process.regime == PBF_SIM_NOMINAL ? 0 : process.severity / 256.0f;
+  truth->drift = process.drift / 256.0f;
+  if (!sim->plain) {
+    canvas.plane = &plane;
+    plane.light =
+        g_new0 (gint16, (gsize) sim->config.width * sim->config.height);
+  }
 
   draw_noise (sim, frame, pixels, stride);
   if (scan.on)
-    draw_pool (sim, frame, &scan, pixels, stride, truth);
+    draw_pool (sim, frame, &scan, &process, &canvas, truth);
   else
-    draw_glow (sim, &scan, scan.since_line - sim->on_ns[scan.along_y != 0],
-        pixels, stride);
-  draw_spatters (sim, frame, t_ns, pixels, stride, truth);
+    draw_glow (
+        sim, &scan, scan.since_line - sim->on_ns[scan.along_y != 0], &canvas);
+  draw_spatters (sim, frame, t_ns, &canvas, truth);
+  if (!sim->plain) {
+    plane_blur (&plane, sim);
+    plane_expose (&plane, sim, frame, &canvas);
+    g_free (plane.light);
+  }
   fill_signal (sim, frame, t_ns, &scan, signal);
 }
 
 /* --- the simulator ------------------------------------------------------- */
+
+void
+pbf_sim_machine_init (PbfSimMachine *machine)
+{
+  *machine = (PbfSimMachine){ .gain = 1,
+    .full_scale = 255,
+    .pool_size = 1,
+    .elongation = 1,
+    .scan_speed = 1,
+    .spatter_rate = 1,
+    .severity = 1 };
+}
+
+static gboolean
+check_machine (const PbfSimMachine *machine, GError **error)
+{
+  const struct {
+    const gchar *name;
+    gdouble value, min, max;
+  } fields[] = {
+    { "gain", machine->gain, 0.25, 4 },
+    { "noise", machine->noise, 0, 32 },
+    { "blur", machine->blur, 0, 8 },
+    { "background", machine->background, -8, 64 },
+    { "full scale", machine->full_scale, 110, 255 },
+    { "pool size", machine->pool_size, 0.25, 4 },
+    { "elongation", machine->elongation, 0.25, 4 },
+    { "scan speed", machine->scan_speed, 0.1, 10 },
+    { "spatter rate", machine->spatter_rate, 0, 8 },
+    { "offset x", machine->offset_x, -16, 16 },
+    { "offset y", machine->offset_y, -16, 16 },
+    { "severity", machine->severity, 0, 1 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (fields); i++)
+    if (!(fields[i].value >= fields[i].min
+            && fields[i].value <= fields[i].max)) {
+      g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
+          "%s of %g is not in %g..%g", fields[i].name, fields[i].value,
+          fields[i].min, fields[i].max);
+      return FALSE;
+    }
+  return TRUE;
+}
 
 static gboolean
 check_config (const PbfSimConfig *config, GError **error)
@@ -669,17 +1046,55 @@ check_config (const PbfSimConfig *config, GError **error)
         config->fps_d, PBF_SIM_MAX_FPS);
     return FALSE;
   }
-  if ((guint) config->regime > PBF_SIM_MIXED) {
+  if ((guint) config->regime > PBF_SIM_BUILD) {
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
-        "regime %d is not one of 0..%d", (gint) config->regime, PBF_SIM_MIXED);
+        "regime %d is not one of 0..%d", (gint) config->regime, PBF_SIM_BUILD);
     return FALSE;
   }
-  return TRUE;
+  return config->machine == NULL || check_machine (config->machine, error);
+}
+
+static gint
+round_q8 (gdouble value)
+{
+  return (gint) floor (value * 256 + 0.5);
+}
+
+static void
+set_machine (PbfSim *sim, const PbfSimMachine *machine)
+{
+  sim->machine = (Machine){
+    .gain = round_q8 (machine->gain),
+    .noise = round_q8 (machine->noise),
+    .blur = round_q8 (machine->blur),
+    .background = round_q8 (machine->background),
+    .full_scale = round_q8 (machine->full_scale),
+    .pool_size = round_q8 (machine->pool_size),
+    .elongation = round_q8 (machine->elongation),
+    .spatter_rate = round_q8 (machine->spatter_rate),
+    .offset_x = round_q8 (machine->offset_x),
+    .offset_y = round_q8 (machine->offset_y),
+    .severity = round_q8 (machine->severity),
+  };
+  sim->um_per_s = (guint64) floor (machine->scan_speed * 1000000 + 0.5);
+  sim->ns_per_pixel =
+      PBF_SIM_UM_PER_PIXEL * G_GUINT64_CONSTANT (1000000000) / sim->um_per_s;
+  /* patches hold neither a larger pool nor light before the sensor */
+  sim->plain = sim->machine.gain == 256 && sim->machine.noise == 0
+               && sim->machine.blur == 0 && sim->machine.background == 0
+               && sim->machine.full_scale == Q8 (255)
+               && sim->machine.pool_size <= 256
+               && sim->machine.elongation <= 256;
+  if (sim->machine.noise > 0)
+    fill_gauss (sim, sim->machine.noise);
+  if (sim->machine.blur > 0)
+    fill_blur (sim, sim->machine.blur / 256.0);
 }
 
 PbfSim *
 pbf_sim_new (const PbfSimConfig *config, GError **error)
 {
+  PbfSimMachine neutral;
   PbfSim *sim;
   guint sides[2];
 
@@ -695,17 +1110,26 @@ pbf_sim_new (const PbfSimConfig *config, GError **error)
   for (guint i = 0; i < N_STREAMS; i++)
     sim->keys[i] = mix (mix (config->seed) + i);
 
+  pbf_sim_machine_init (&neutral);
+  set_machine (sim, config->machine != NULL ? config->machine : &neutral);
+  sim->config.machine = NULL;
+
   sides[0] = config->width;
   sides[1] = config->height;
   for (guint i = 0; i < 2; i++) {
-    sim->on_ns[i] = (sides[i] - 2 * MARGIN) * (guint64) NS_PER_PIXEL;
+    sim->on_ns[i] = (sides[i] - 2 * MARGIN) * sim->ns_per_pixel;
     sim->line_ns[i] = sim->on_ns[i] + sim->on_ns[i] / 9; /* 10 % off */
     sim->layer_ns[i] = sim->line_ns[i] * PBF_SIM_LINES_PER_LAYER;
   }
   sim->rows_per_tile = NOISE_TILE / config->width;
   for (guint i = 0; i < PBF_SIM_MIXED; i++)
-    if (config->regime == PBF_SIM_MIXED || config->regime == i)
-      sim->most_spatters = MAX (sim->most_spatters, shapes[i].spatter_chance);
+    if (config->regime >= PBF_SIM_MIXED || config->regime == i) {
+      const Process process = { i, sim->machine.severity, 0 };
+      const guint chance =
+          shape_of (&process).spatter_chance * sim->machine.spatter_rate / 256;
+
+      sim->most_spatters = MAX (sim->most_spatters, MIN (chance, 256));
+    }
   fill_noise (sim);
   return sim;
 }
@@ -713,5 +1137,7 @@ pbf_sim_new (const PbfSimConfig *config, GError **error)
 void
 pbf_sim_free (PbfSim *sim)
 {
+  if (sim != NULL)
+    g_free (sim->gauss);
   g_free (sim);
 }

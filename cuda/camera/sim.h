@@ -9,7 +9,8 @@
  * is PBF_CALIBRATION_DEFAULT), one layer along x, the next along y. A melt
  * pool is a saturated core with a dim tail opposite to the motion; spatters
  * leave it and cool as they fly; sensor noise of 8..20 is added. For about
- * 10 % of the time the laser is off between two lines.
+ * 10 % of the time the laser is off between two lines. PbfSimMachine has what
+ * differs from machine to machine and from day to day.
  *
  * Every frame is a function of the configuration and the frame number only,
  * in exact or IEEE 754 arithmetic: the same bytes on every machine, in any
@@ -29,6 +30,8 @@ G_BEGIN_DECLS
 #define PBF_SIM_LINES_PER_LAYER 24
 #define PBF_SIM_MIXED_FRAMES 3000  /* consecutive frames of one regime */
 #define PBF_SIM_DRIFT_FRAMES 20000 /* until drift has its full size */
+#define PBF_SIM_BLOCK_LINES 6      /* lines of one regime in a build */
+#define PBF_SIM_BUILD_PERIOD 8     /* layers; the last two of them drift */
 
 /**
  * PbfSimRegime:
@@ -39,6 +42,11 @@ G_BEGIN_DECLS
  * @PBF_SIM_DRIFT: nominal at first; becomes larger, brighter and displaced
  *   over PBF_SIM_DRIFT_FRAMES frames, then stays so
  * @PBF_SIM_MIXED: the five above in turn, PBF_SIM_MIXED_FRAMES frames each
+ * @PBF_SIM_BUILD: a build with defects at random places, constant along a line. The
+ *   first two layers are nominal. From then on each block of PBF_SIM_BLOCK_LINES lines
+ *   is nominal with a probability of 1/2, else keyhole, lack of fusion or spatter, with
+ *   1/4 to all of the severity. In the last two layers of PBF_SIM_BUILD_PERIOD the
+ *   process drifts instead, from line to line.
  */
 typedef enum {
   PBF_SIM_NOMINAL,
@@ -47,7 +55,34 @@ typedef enum {
   PBF_SIM_SPATTER,
   PBF_SIM_DRIFT,
   PBF_SIM_MIXED,
+  PBF_SIM_BUILD,
 } PbfSimRegime;
+
+/**
+ * PbfSimMachine: what differs between machines and days, rounded to 1/256; set up with
+ * pbf_sim_machine_init() to values that change nothing
+ * @gain: factor of the light, 0.25..4
+ * @noise: standard deviation of Gaussian noise in addition to the sensor's,
+ *   grey levels, 0..32
+ * @blur: standard deviation of the optics' blur, pixels, 0..8
+ * @background: added to all pixels, grey levels, -8..64
+ * @full_scale: grey level at which the sensor saturates, 110..255
+ * @pool_size: factor of the pool's length and width, 0.25..4
+ * @elongation: factor of the pool's length alone, 0.25..4
+ * @scan_speed: m/s, 0.1..10
+ * @spatter_rate: factor of the number of spatters, 0..8; there is at most one in 50 us
+ * @offset_x, @offset_y: from the position of the signals to the pool, pixels,
+ *   -16..16
+ * @severity: of the defect of the regime, 0..1: 0 looks nominal
+ */
+typedef struct {
+  gdouble gain, noise, blur, background, full_scale;
+  gdouble pool_size, elongation, scan_speed, spatter_rate;
+  gdouble offset_x, offset_y;
+  gdouble severity;
+} PbfSimMachine;
+
+void pbf_sim_machine_init (PbfSimMachine *machine);
 
 /**
  * PbfSimConfig:
@@ -56,18 +91,20 @@ typedef enum {
  *   to 2147483647
  * @seed: of all random numbers
  * @regime: behaviour of the process
+ * @machine: (nullable): read by pbf_sim_new() only; %NULL: the initial values
  */
 typedef struct {
   guint width, height;
   guint fps_n, fps_d;
   guint64 seed;
   PbfSimRegime regime;
+  const PbfSimMachine *machine;
 } PbfSimConfig;
 
 /**
  * PbfSimTruth: ground truth of a frame, before noise; "area" counts pixels
  * of at least 100 above the mean background
- * @regime: of this frame, never MIXED
+ * @regime: of this frame, never MIXED or BUILD
  * @laser_on: the frame shows a melt pool
  * @pool_x, @pool_y: true position of the laser spot, pixels, centres at +0.5
  *   (the signals have the commanded position; jitter and drift are the
@@ -76,6 +113,8 @@ typedef struct {
  * @n_spatters: spatters of at least one pixel within the frame
  * @spatter_x, @spatter_y, @spatter_area: centres and areas of the first
  *   PBF_SIM_MAX_SPATTERS (there are never more than 25)
+ * @severity: of the defect at this frame, 0..1; 0 if the regime is nominal
+ * @drift: size of the drift, 0..1: its progress times the severity; 0 in other regimes
  */
 typedef struct {
   PbfSimRegime regime;
@@ -86,6 +125,7 @@ typedef struct {
   gfloat spatter_x[PBF_SIM_MAX_SPATTERS];
   gfloat spatter_y[PBF_SIM_MAX_SPATTERS];
   guint16 spatter_area[PBF_SIM_MAX_SPATTERS];
+  gfloat severity, drift;
 } PbfSimTruth;
 
 typedef struct _PbfSim PbfSim;

@@ -49,6 +49,7 @@ typedef struct {
   gint regime; /* GstCvisPbfRegime */
   guint frames_per_list;
   guint pre_render;
+  PbfSimMachine machine;
 } Settings;
 
 struct _GstPbfTestSrc {
@@ -104,6 +105,7 @@ G_STATIC_ASSERT (
 G_STATIC_ASSERT ((gint) PBF_SIM_SPATTER == (gint) GST_CVIS_PBF_REGIME_SPATTER);
 G_STATIC_ASSERT ((gint) PBF_SIM_DRIFT == (gint) GST_CVIS_PBF_REGIME_DRIFT);
 G_STATIC_ASSERT ((gint) PBF_SIM_MIXED == (gint) GST_CVIS_PBF_REGIME_MIXED);
+G_STATIC_ASSERT ((gint) PBF_SIM_BUILD == (gint) GST_CVIS_PBF_REGIME_BUILD);
 G_STATIC_ASSERT (PBF_SIM_MAX_SPATTERS == GST_CVIS_PBF_TRUTH_MAX_SPATTERS);
 
 static const GEnumValue regime_values[] = {
@@ -119,6 +121,9 @@ static const GEnumValue regime_values[] = {
       "Pool that grows, brightens and moves off over 20000 frames", "drift" },
   { GST_CVIS_PBF_REGIME_MIXED,
       "The other regimes one after the other, 3000 frames each", "mixed" },
+  { GST_CVIS_PBF_REGIME_BUILD,
+      "Nominal layers, then defects at random lines and drifting layers",
+      "build" },
   { 0, NULL, NULL },
 };
 
@@ -138,10 +143,42 @@ static const GstCvisSetting settings_table[] = {
       "Frames rendered once and then sent repeatedly, without a copy; 0: every "
       "frame is rendered",
       GST_CVIS_SETTING_UINT, FIELD (pre_render), FALSE, 0, MAX_PRE_RENDER },
+  { "severity", "Severity of the regime's defect, 0 to 1; 0 looks nominal",
+      GST_CVIS_SETTING_DOUBLE, FIELD (machine.severity), FALSE, 0, 1 },
+  { "gain", "Factor of the melt pool's and spatters' light",
+      GST_CVIS_SETTING_DOUBLE, FIELD (machine.gain), FALSE, 0.25, 4 },
+  { "noise", "Standard deviation of additional noise, grey levels",
+      GST_CVIS_SETTING_DOUBLE, FIELD (machine.noise), FALSE, 0, 32 },
+  { "blur", "Standard deviation of the optical blur, pixels",
+      GST_CVIS_SETTING_DOUBLE, FIELD (machine.blur), FALSE, 0, 8 },
+  { "background", "Grey levels added to all pixels", GST_CVIS_SETTING_DOUBLE,
+      FIELD (machine.background), FALSE, -8, 64 },
+  { "full-scale", "Saturation of the sensor, grey levels",
+      GST_CVIS_SETTING_DOUBLE, FIELD (machine.full_scale), FALSE, 110, 255 },
+  { "pool-size", "Factor of the melt pool's length and width",
+      GST_CVIS_SETTING_DOUBLE, FIELD (machine.pool_size), FALSE, 0.25, 4 },
+  { "elongation", "Factor of the melt pool's length alone",
+      GST_CVIS_SETTING_DOUBLE, FIELD (machine.elongation), FALSE, 0.25, 4 },
+  { "scan-speed", "Speed of the laser along a line, metres per second",
+      GST_CVIS_SETTING_DOUBLE, FIELD (machine.scan_speed), FALSE, 0.1, 10 },
+  { "spatter-rate", "Factor of the number of spatters", GST_CVIS_SETTING_DOUBLE,
+      FIELD (machine.spatter_rate), FALSE, 0, 8 },
+  { "offset-x", "From the position of the signals to the melt pool, pixels",
+      GST_CVIS_SETTING_DOUBLE, FIELD (machine.offset_x), FALSE, -16, 16 },
+  { "offset-y", "From the position of the signals to the melt pool, pixels",
+      GST_CVIS_SETTING_DOUBLE, FIELD (machine.offset_y), FALSE, -16, 16 },
 };
 
+/* as pbf_sim_machine_init() */
 static const Settings default_settings = { .regime =
-                                               GST_CVIS_PBF_REGIME_NOMINAL };
+                                               GST_CVIS_PBF_REGIME_NOMINAL,
+  .machine = { .gain = 1,
+      .full_scale = 255,
+      .pool_size = 1,
+      .elongation = 1,
+      .scan_speed = 1,
+      .spatter_rate = 1,
+      .severity = 1 } };
 
 #define gst_pbf_test_src_parent_class parent_class
 G_DEFINE_FINAL_TYPE (GstPbfTestSrc, gst_pbf_test_src, GST_TYPE_PBF_LIST_SRC)
@@ -176,6 +213,8 @@ set_truth (GstCvisPbfTruthMeta *meta, const PbfSimTruth *truth)
   memcpy (meta->spatter_x, truth->spatter_x, n * sizeof (gfloat));
   memcpy (meta->spatter_y, truth->spatter_y, n * sizeof (gfloat));
   memcpy (meta->spatter_area, truth->spatter_area, n * sizeof (guint16));
+  meta->severity = truth->severity;
+  meta->drift = truth->drift;
 }
 
 /* Renders frame @index of the simulator into @buffer and its metas. */
@@ -722,6 +761,7 @@ gst_pbf_test_src_set_caps (GstBaseSrc *base, GstCaps *caps)
 {
   GstPbfTestSrc *self = GST_PBF_TEST_SRC (base);
   PbfSimConfig config = { 0 };
+  PbfSimMachine machine;
   GError *error = NULL;
   GstVideoInfo info;
   guint list_frames;
@@ -745,7 +785,9 @@ gst_pbf_test_src_set_caps (GstBaseSrc *base, GstCaps *caps)
   GST_OBJECT_LOCK (self);
   config.seed = self->settings.seed;
   config.regime = (PbfSimRegime) self->settings.regime;
+  machine = self->settings.machine;
   GST_OBJECT_UNLOCK (self);
+  config.machine = &machine;
   sim = pbf_sim_new (&config, &error);
   if (sim == NULL) {
     GST_ELEMENT_ERROR (self, CORE, NEGOTIATION, (NULL), ("%s", error->message));

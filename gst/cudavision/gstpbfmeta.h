@@ -78,6 +78,7 @@ typedef enum {
   GST_CVIS_PBF_REGIME_SPATTER,
   GST_CVIS_PBF_REGIME_DRIFT,
   GST_CVIS_PBF_REGIME_MIXED,
+  GST_CVIS_PBF_REGIME_BUILD,
 } GstCvisPbfRegime;
 
 typedef struct _GstCvisPbfTruthMeta GstCvisPbfTruthMeta;
@@ -85,7 +86,7 @@ typedef struct _GstCvisPbfTruthMeta GstCvisPbfTruthMeta;
 /**
  * GstCvisPbfTruthMeta:
  * @meta: parent
- * @regime: regime of the process (never MIXED)
+ * @regime: regime of the process (never MIXED or BUILD)
  * @laser_on: whether the frame shows a pool
  * @pool_x, @pool_y: position of the laser spot, pixels, centres at +0.5
  * @pool_area: pixels of the pool at the threshold of 100, before noise
@@ -93,6 +94,8 @@ typedef struct _GstCvisPbfTruthMeta GstCvisPbfTruthMeta;
  * @spatter_x, @spatter_y: their centres, pixels, the first
  *   %GST_CVIS_PBF_TRUTH_MAX_SPATTERS of them
  * @spatter_area: their pixels at the threshold of 100, before noise
+ * @severity: of the defect at this frame, 0..1; 0 if the regime is nominal
+ * @drift: size of the drift, 0..1; 0 in other regimes
  *
  * Ground truth of a simulated frame. Pixel coordinates: tagged video, size and
  * orientation; lost when the buffer is scaled.
@@ -109,6 +112,8 @@ struct _GstCvisPbfTruthMeta {
   gfloat spatter_x[GST_CVIS_PBF_TRUTH_MAX_SPATTERS];
   gfloat spatter_y[GST_CVIS_PBF_TRUTH_MAX_SPATTERS];
   guint16 spatter_area[GST_CVIS_PBF_TRUTH_MAX_SPATTERS];
+  gfloat severity;
+  gfloat drift;
 };
 
 GST_CUDAVISION_API

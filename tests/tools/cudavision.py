@@ -17,7 +17,7 @@ except ImportError:
 PROGRAM = os.path.abspath(sys.argv.pop(1))
 SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools")
 COMPUTING = ("roughness", "motion", "scenes", "bundle", "monitor")
-SUBCOMMANDS = (*COMPUTING, "calibrate", "devices", "info")
+SUBCOMMANDS = (*COMPUTING, "calibrate", "train", "devices", "info")
 
 
 def run(*arguments, status=0, **options):
@@ -716,6 +716,155 @@ class Monitor(Tool):
         self.assertEqual(len(read("f.csv").splitlines()), 501)
 
 
+class Training(Tool):
+    LABELS = ("frame,class\n100-1999,nominal\n3100-4999,keyhole\n6100-7999,lack-of-fusion\n"
+              "9100-10999,spatter\n")
+
+    def make_builds(self):
+        for seed in "123":
+            launch(f"pbftestsrc num-buffers=11000 regime=mixed seed={seed}"
+                   f" ! video/x-raw,width=64,height=64 ! pbffilesink location={seed}.pbf")
+        with open("labels.csv", "w") as stream:
+            stream.write(Training.LABELS)
+
+    def train(self, *arguments, **options):
+        return run("train", *arguments, "--hidden", "16", "-o", "net.safetensors", **options)
+
+    def test_recordings_and_tables_give_the_same_network(self):
+        self.make_builds()
+        found = json.loads(self.train("1.pbf", "2.pbf", "3.pbf", "--labels", "labels.csv",
+                                      "--threads", "1", "--json")[0])
+        self.assertGreater(found["balanced-accuracy"], 0.93)
+        self.assertEqual(list(found["recall"]), ["nominal", "keyhole", "lack-of-fusion", "spatter"])
+        network = read("net.safetensors")
+        for seed in "123":
+            run("monitor", f"{seed}.pbf", "-o", f"{seed}.csv", "-q")
+            os.remove(f"{seed}.pbf")
+        self.train("1.csv", "2.csv", "3.csv", "--labels", "labels.csv", "--threads", "3", "-q")
+        # "about" does not name the files
+        self.assertEqual(read("net.safetensors"), network)
+        launch("pbftestsrc num-buffers=100 ! cudapbfmonitor model-location=net.safetensors ! fakesink")
+
+    def test_a_build_alone_is_split_by_layer_with_a_warning(self):
+        launch("pbftestsrc num-buffers=60000 ! video/x-raw,width=40,height=40"
+               " ! pbffilesink location=b.pbf")
+        run("monitor", "b.pbf", "-o", "b.csv", "-q")
+        with open("labels.csv", "w") as stream:
+            stream.write("layer,vector,class\n,0-11,nominal\n,12-23,second half\n")
+        _, errors = self.train("b.pbf", "-l", "labels.csv")
+        self.assertIn("training and test are layers of the same files", errors)
+        errors = self.train("b.csv", "-l", "labels.csv", status=1)[1]
+        self.assertIn("labels.csv, line 2: it labels vectors, and the table b.csv has none", errors)
+
+    def test_simulation_and_baseline(self):
+        first = self.train("--simulate", "25", "--rows", "30", "--report", "page.html", "--seed", "4")
+        self.assertIn("balanced accuracy", first[0])
+        network = read("net.safetensors")
+        page = read("page.html").decode()
+        for words in ("Answers by class", "Reliability", "Coverage", "severity", "Importance",
+                      "Limits of the data", "simulated frames of 25 machine settings"):
+            self.assertIn(words, page)
+        self.train("--simulate", "25", "--rows", "30", "--threads", "3", "--seed", "4", "-q")
+        self.assertEqual(read("net.safetensors"), network)
+        launch("pbftestsrc num-buffers=3000 gain=0.8 ! video/x-raw,width=64,height=64"
+               " ! pbffilesink location=layer.pbf")
+        launch("pbftestsrc num-buffers=200 ! pbffilesink location=line.pbf")
+        fold = ["train", "--network", "net.safetensors", "-o", "mine.safetensors", "--baseline"]
+        self.assertIn("baseline of 2", run(*fold, "layer.pbf", "--machine", "A 1")[0])
+        self.assertNotEqual(read("mine.safetensors"), network)
+        self.assertIn("scans in one direction only", run(*fold, "line.pbf", status=1)[1])
+        launch("pbftestsrc num-buffers=3700 regime=mixed ! video/x-raw,width=64,height=64"
+               " ! pbffilesink location=mixed.pbf")
+        self.assertIn("of the baseline's frames for keyhole", run(*fold, "mixed.pbf")[1])
+        run(*fold, "layer.pbf", "--machine", "A 1", "-q")
+        fold[2], fold[4] = "mine.safetensors", "other.safetensors"
+        self.assertIn('has the baseline of machine "A 1", this one is of machine "B"',
+                      run(*fold, "layer.pbf", "--machine", "B", status=1)[1])
+        run(*fold, "layer.pbf", "--machine", "A 1", "-q")
+        self.assertEqual(read("mine.safetensors"), read("other.safetensors"))
+
+    def test_bad_labels(self):
+        self.make_builds()
+        for text, words in (
+                ("frame\n1-2\n", 'line 1: the first row has no column "class"'),
+                ("frame,label\n", 'line 1: column "label" is none of file'),
+                ("frame,class\n9-3,nominal\n", 'line 2: frame "9-3" is no number'),
+                ("frame,class\n1,2,nominal\n", "line 2: 3 cells, the first row has 2"),
+                ("frame,class\n1,good\n", 'no row has the class "nominal"'),
+                ("frame,class\n1,nominal\n", "all rows have one class"),
+                (self.LABELS + "99000-99999,keyhole\n", "line 6: no frame of the data matches"),
+                (self.LABELS + "1500-1600,keyhole\n", "line 6: frame 1500 of layer 0 of 1.pbf is"
+                 ' "keyhole" here and "nominal" in line 2'),
+                (self.LABELS + "2000-2010,drift\n", 'class "drift" has 33 rows, 150 are needed')):
+            with open("labels.csv", "w") as stream:
+                stream.write(text)
+            errors = self.train("1.pbf", "2.pbf", "3.pbf", "-l", "labels.csv", status=1)[1]
+            self.assertIn(words, errors)
+            self.assertEqual(len(errors.splitlines()), 1)
+        self.assertFalse(os.path.exists("net.safetensors"))
+
+    def test_bad_tables_and_networks(self):
+        self.make_builds()
+        run("monitor", "1.pbf", "-o", "1.csv", "-q")
+        lines = read("1.csv").decode().splitlines()
+        column = lines[0].split(",").index("mp_mean")
+        for text, words in (("nan", "line 501: column mp_mean is nan, must be finite"),
+                            ("x", 'line 501: column mp_mean: "x" is no number'),
+                            ("1,2", "line 501: more cells than the 48 columns")):
+            cells = lines[500].split(",")
+            cells[column] = text
+            with open("bad.csv", "w") as stream:
+                stream.write("\n".join(lines[:500] + [",".join(cells)] + lines[501:]))
+            errors = self.train("bad.csv", "2.pbf", "3.pbf", "-l", "labels.csv", status=1)[1]
+            self.assertIn("bad.csv, " + words, errors)
+        with open("bad.csv", "w") as stream:
+            stream.write(lines[0].replace("hog_3,", "") + "\n")
+        self.assertIn('no column "hog_3" of the features pbf40-v1',
+                      self.train("bad.csv", "-l", "labels.csv", status=1)[1])
+        self.train("--simulate", "25", "--rows", "30", "-q")
+        with open("net.safetensors", "rb") as stream:
+            other = stream.read().replace(b"pbf40-v1", b"pbf40-v2")
+        with open("other.safetensors", "wb") as stream:
+            stream.write(other)
+        errors = run("train", "-n", "other.safetensors", "-b", "1.csv", "-o", "x.safetensors",
+                     status=1)[1]
+        self.assertIn('made for other features, must be "pbf40-v1"', errors)
+
+    def test_an_interrupted_training_leaves_a_whole_network(self):
+        self.train("--simulate", "25", "--rows", "30", "-q")
+        before = read("net.safetensors")
+        for wait in (0.3, 1.5):
+            process = subprocess.Popen(
+                [PROGRAM, "train", "--simulate", "30000", "-o", "net.safetensors"],
+                stderr=subprocess.DEVNULL)
+            time.sleep(wait)
+            process.send_signal(signal.SIGINT)
+            self.assertEqual(process.wait(timeout=30), 130)
+            self.assertEqual(read("net.safetensors"), before)
+        self.make_builds()
+        for wait in (3, 1.5, 0.7, 0.3):  # a fast machine is done before
+            process = subprocess.Popen(
+                [PROGRAM, "train", "1.pbf", "2.pbf", "3.pbf", "-l", "labels.csv", "--epochs", "1000",
+                 "--hidden", "512", "-o", "net.safetensors"], stdout=subprocess.DEVNULL)
+            time.sleep(wait)
+            process.send_signal(signal.SIGINT)
+            if process.wait(timeout=30) != 0:
+                break
+        self.assertEqual(process.returncode, 130)
+        launch("pbftestsrc num-buffers=100 ! cudapbfmonitor model-location=net.safetensors ! fakesink")
+        self.assertEqual([n for n in os.listdir() if n.startswith(("net", ".net"))],
+                         ["net.safetensors"])
+
+    def test_wrong_options(self):
+        for arguments, words in ((["x.csv"], "the classes of the frames are missing"),
+                                 ([], "no data: name tables or recordings"),
+                                 (["x.csv", "--simulate", "5"], "--simulate takes no files"),
+                                 (["--simulate", "5", "--hidden", "513"], "--hidden 513 is not in"),
+                                 (["-n", "x"], "--network takes --baseline")):
+            self.assertIn(words, run("train", *arguments, "-o", "n.safetensors", status=2)[1])
+        self.assertIn("no output", run("train", "--simulate", "5", status=2)[1])
+
+
 class Reports(Tool):
     def check_page(self, name):
         text = read(name).decode()
@@ -770,6 +919,12 @@ class Reports(Tool):
         launch("pbftestsrc num-buffers=2000 ! pbffilesink location=l.pbf")
         run("monitor", "l.pbf", "--report", "l.html", "-q")
         self.check_page("l.html")
+
+    def test_train(self):
+        Training.make_builds(self)
+        run("train", "1.pbf", "2.pbf", "3.pbf", "-l", "labels.csv", "-o", "n.safetensors",
+            "--report", "t.html", "-q")
+        self.check_page("t.html")
 
 
 class Info(Tool):

@@ -719,7 +719,9 @@ GST_START_TEST (test_properties)
 {
   GstElement *src = gst_element_factory_make ("pbftestsrc", NULL);
   static const gchar *regimes[] = { "nominal", "keyhole", "lack-of-fusion",
-    "spatter", "drift", "mixed" };
+    "spatter", "drift", "mixed", "build" };
+  PbfSimMachine initial;
+  gdouble gain, full_scale, size, elongation, speed, rate, severity, noise;
   guint seed, list, pre;
   gboolean live;
   gint64 offset;
@@ -729,12 +731,58 @@ GST_START_TEST (test_properties)
       "pre-render", &pre, "is-live", &live, "timestamp-offset", &offset, NULL);
   fail_unless (seed == 0 && regime == GST_CVIS_PBF_REGIME_NOMINAL && list == 0
                && pre == 0 && !live && offset == 0);
+  pbf_sim_machine_init (&initial);
+  g_object_get (src, "gain", &gain, "full-scale", &full_scale, "pool-size",
+      &size, "elongation", &elongation, "scan-speed", &speed, "spatter-rate",
+      &rate, "severity", &severity, "noise", &noise, NULL);
+  fail_unless (gain == initial.gain && full_scale == initial.full_scale
+               && size == initial.pool_size && elongation == initial.elongation
+               && speed == initial.scan_speed && rate == initial.spatter_rate
+               && severity == initial.severity && noise == initial.noise);
   for (guint i = 0; i < G_N_ELEMENTS (regimes); i++) {
     gst_util_set_object_arg (G_OBJECT (src), "regime", regimes[i]);
     g_object_get (src, "regime", &regime, NULL);
     fail_unless_equals_int (regime, i);
   }
   gst_object_unref (src);
+}
+GST_END_TEST;
+
+/* The properties of the machine reach the simulator, its truth the meta. */
+GST_START_TEST (test_machine)
+{
+  GstHarness *h = gst_harness_new_parse (
+      "pbftestsrc regime=build seed=4 gain=0.8 noise=5 blur=1 background=9 "
+      "full-scale=200 pool-size=1.2 elongation=1.1 scan-speed=2 "
+      "spatter-rate=2 offset-x=1 offset-y=-1 severity=0.75 ! "
+      "capsfilter caps=video/x-raw,width=48,height=48,framerate=20000/1");
+  const PbfSimMachine machine = { 0.8, 5, 1, 9, 200, 1.2, 1.1, 2, 2, 1, -1,
+    0.75 };
+  const PbfSimConfig config = { 48, 48, 20000, 1, 4, PBF_SIM_BUILD, &machine };
+  PbfSim *sim = pbf_sim_new (&config, NULL);
+  guint8 pixels[48 * 48];
+  gdouble severity = 0;
+
+  fail_unless (sim != NULL);
+  gst_harness_play (h);
+  for (guint n = 0; n < 6000; n++) {
+    GstBuffer *buffer = gst_harness_pull (h);
+    GstCvisPbfTruthMeta *meta = gst_cvis_buffer_get_pbf_truth_meta (buffer);
+    CvisPbfSignal signal;
+    PbfSimTruth truth;
+
+    pbf_sim_render (sim, n, pixels, 48, &signal, &truth);
+    fail_unless_equals_int (
+        gst_buffer_memcmp (buffer, 0, pixels, sizeof pixels), 0);
+    fail_unless_equals_int (meta->regime, truth.regime);
+    fail_unless_equals_float (meta->severity, truth.severity);
+    fail_unless_equals_float (meta->drift, truth.drift);
+    severity = MAX (severity, truth.severity);
+    gst_buffer_unref (buffer);
+  }
+  fail_unless (severity > 0.1 && severity <= 0.75);
+  pbf_sim_free (sim);
+  gst_harness_teardown (h);
 }
 GST_END_TEST;
 
@@ -1089,6 +1137,7 @@ pbftestsrc_suite (void)
   tcase_add_test (tc, test_refused);
   tcase_add_test (tc, test_states);
   tcase_add_test (tc, test_properties);
+  tcase_add_test (tc, test_machine);
   tcase_add_test (tc, test_eos);
   tcase_add_loop_test (
       tc, test_flushing_seeks, 0, G_N_ELEMENTS (seek_settings));

@@ -56,7 +56,8 @@ digest (PbfSim *sim, guint width, guint height, guint first, guint n)
     pbf_sim_render (sim, i, pixels, width, &signal, &truth);
     g_checksum_update (sum, pixels, width * height);
     g_checksum_update (sum, (const guchar *) &signal, sizeof signal);
-    g_checksum_update (sum, (const guchar *) &truth, sizeof truth);
+    g_checksum_update (
+        sum, (const guchar *) &truth, G_STRUCT_OFFSET (PbfSimTruth, severity));
   }
   text = g_strdup (g_checksum_get_string (sum));
   g_checksum_free (sum);
@@ -425,6 +426,198 @@ test_time (void)
   }
 }
 
+/* --- machines -------------------------------------------------------------- */
+
+/* Means over the first frames of a machine with one factor changed. */
+typedef struct {
+  gdouble area, dark, dark_sd, max, edge, pool_x, spatters, lines;
+} Look;
+
+static Look
+look_at (gsize field, gdouble value, PbfSimRegime regime)
+{
+  PbfSimMachine machine;
+  PbfSimConfig config = { 96, 96, 20000, 1, 3, regime, &machine };
+  guint8 pixels[96 * 96];
+  Look look = { 0 };
+  gdouble squares = 0;
+  guint on = 0;
+  PbfSim *sim;
+
+  pbf_sim_machine_init (&machine);
+  G_STRUCT_MEMBER (gdouble, &machine, field) = value;
+  sim = pbf_sim_new (&config, NULL);
+  g_assert_nonnull (sim);
+  for (guint n = 0; n < 2000; n++) {
+    PbfSimTruth truth;
+    CvisPbfSignal signal;
+    gint steepest = 0;
+
+    pbf_sim_render (sim, n, pixels, 96, &signal, &truth);
+    look.lines = signal.vector_id + 1;
+    if (!truth.laser_on)
+      continue;
+    on++;
+    look.area += lit (pixels, sizeof pixels);
+    look.pool_x += truth.pool_x - signal.x_um / 200.0;
+    look.spatters += truth.n_spatters;
+    for (guint i = 0; i < sizeof pixels; i++) {
+      look.max = MAX (look.max, pixels[i]);
+      if (i % 96 > 0)
+        steepest = MAX (steepest, pixels[i] - pixels[i - 1]);
+    }
+    look.edge += steepest;
+    for (guint i = 80 * 96; i < 96 * 96; i++) { /* the lines begin at the top */
+      look.dark += pixels[i];
+      squares += pixels[i] * pixels[i];
+    }
+  }
+  pbf_sim_free (sim);
+  look.area /= on;
+  look.edge /= on;
+  look.pool_x /= on;
+  look.spatters /= on;
+  look.dark /= on * 16 * 96.0;
+  look.dark_sd = sqrt (squares / (on * 16 * 96.0) - look.dark * look.dark);
+  return look;
+}
+
+#define LOOK(field, value)                                                     \
+  look_at (G_STRUCT_OFFSET (PbfSimMachine, field), value, PBF_SIM_NOMINAL)
+
+static void
+test_machine (void)
+{
+  const Look neutral = LOOK (gain, 1);
+
+  g_assert_cmpfloat (LOOK (gain, 0.6).area, <, neutral.area * 0.95);
+  g_assert_cmpfloat (LOOK (gain, 1.5).area, >, neutral.area * 1.05);
+  g_assert_cmpfloat (fabs (LOOK (noise, 6).dark_sd - hypot (6, 1.73)), <, 0.1);
+  g_assert_cmpfloat (fabs (LOOK (noise, 3).dark - neutral.dark), <, 0.1);
+  g_assert_cmpfloat (LOOK (blur, 2).edge, <, neutral.edge * 0.8);
+  g_assert_cmpfloat (
+      fabs (LOOK (background, 20).dark - neutral.dark - 20), <, 0.01);
+  g_assert_cmpfloat (LOOK (full_scale, 190).max, ==, 190);
+  g_assert_cmpfloat (neutral.max, ==, 255);
+  g_assert_cmpfloat (LOOK (pool_size, 1.25).area, >, neutral.area * 1.3);
+  g_assert_cmpfloat (LOOK (pool_size, 0.8).area, <, neutral.area * 0.8);
+  g_assert_cmpfloat (LOOK (elongation, 1.2).area, >, neutral.area * 1.1);
+  g_assert_cmpfloat (LOOK (elongation, 1.2).area, <, neutral.area * 1.25);
+  g_assert_cmpfloat (LOOK (scan_speed, 2).lines, >, neutral.lines * 1.6);
+  g_assert_cmpfloat (
+      LOOK (spatter_rate, 2).spatters, >, neutral.spatters * 1.6);
+  g_assert_cmpfloat (
+      fabs (LOOK (offset_x, 1.5).pool_x - neutral.pool_x - 1.5), <, 0.01);
+}
+
+/* A blur moves light, and the frame has as much as without it. */
+static void
+test_blur (void)
+{
+  guint8 pixels[96 * 96];
+  gdouble light[2] = { 0 };
+
+  for (guint i = 0; i < 2; i++) {
+    PbfSimMachine machine;
+    PbfSimConfig config = { 96, 96, 20000, 1, 3, PBF_SIM_NOMINAL, &machine };
+    PbfSimTruth truth;
+    CvisPbfSignal signal;
+    PbfSim *sim;
+
+    pbf_sim_machine_init (&machine);
+    machine.gain = 0.25; /* below saturation */
+    machine.blur = 2.0 * i;
+    sim = pbf_sim_new (&config, NULL);
+    for (guint n = 100; n < 200; n++) {
+      pbf_sim_render (sim, n, pixels, 96, &signal, &truth);
+      for (guint k = 0; k < sizeof pixels; k++)
+        light[i] += pixels[k];
+    }
+    light[i] /= 100;
+    light[i] -= 14.0 * sizeof pixels;
+    pbf_sim_free (sim);
+  }
+  g_assert_cmpfloat (light[0], >, 2000);
+  g_assert_cmpfloat (fabs (light[1] / light[0] - 1), <, 0.05);
+}
+
+/* Without severity every regime has the bytes of the nominal one; with half of it a
+ * defect is between both. */
+static void
+test_severity (void)
+{
+  const gsize severity = G_STRUCT_OFFSET (PbfSimMachine, severity);
+  PbfSimMachine machine;
+  gdouble areas[3];
+
+  pbf_sim_machine_init (&machine);
+  machine.severity = 0;
+  for (PbfSimRegime r = PBF_SIM_KEYHOLE; r <= PBF_SIM_DRIFT; r++) {
+    PbfSimConfig config = { 96, 96, 20000, 1, 8, r, &machine };
+    PbfSim *defect = pbf_sim_new (&config, NULL);
+    PbfSim *nominal = new_sim (96, 96, 8, PBF_SIM_NOMINAL);
+    guint8 pixels[2][96 * 96];
+    PbfSimTruth truth;
+    CvisPbfSignal signal;
+
+    for (guint n = 19900; n < 20100; n++) {
+      pbf_sim_render (nominal, n, pixels[0], 96, &signal, &truth);
+      pbf_sim_render (defect, n, pixels[1], 96, &signal, &truth);
+      g_assert_cmpmem (pixels[0], 96 * 96, pixels[1], 96 * 96);
+      g_assert_cmpint (truth.regime, ==, r);
+      g_assert_cmpfloat (truth.severity, ==, 0);
+    }
+    pbf_sim_free (defect);
+    pbf_sim_free (nominal);
+  }
+  for (guint i = 0; i < 3; i++)
+    areas[i] = look_at (severity, i / 2.0, PBF_SIM_KEYHOLE).area;
+  g_assert_cmpfloat (areas[0], >, areas[1] * 1.1);
+  g_assert_cmpfloat (areas[1], >, areas[2] * 1.1);
+}
+
+/* Labels of a build: constant along a line, the same for the same seed, nominal in
+ * the first two layers, all regimes in the first eight; drift grows in two layers. */
+static void
+test_build (void)
+{
+  PbfSim *sim = new_sim (40, 40, 11, PBF_SIM_BUILD);
+  PbfSim *again = new_sim (40, 40, 11, PBF_SIM_BUILD);
+  guint8 pixels[40 * 40];
+  guint seen[PBF_SIM_MIXED] = { 0 };
+  PbfSimTruth truth, other, before = { 0 };
+  CvisPbfSignal signal, last = { 0 };
+
+  for (guint n = 0; n == 0 || last.layer < PBF_SIM_BUILD_PERIOD; n += 20) {
+    pbf_sim_render (sim, n, pixels, 40, &signal, &truth);
+    pbf_sim_render (again, n, pixels, 40, &signal, &other);
+    g_assert_cmpint (truth.regime, ==, other.regime);
+    g_assert_cmpfloat (truth.severity, ==, other.severity);
+    g_assert_cmpint (truth.regime, <, PBF_SIM_MIXED);
+    g_assert_cmpint (truth.regime == PBF_SIM_DRIFT, ==,
+        signal.layer % PBF_SIM_BUILD_PERIOD >= PBF_SIM_BUILD_PERIOD - 2);
+    g_assert_cmpint (truth.regime == PBF_SIM_NOMINAL, ==, truth.severity == 0);
+    g_assert_cmpint (truth.regime == PBF_SIM_DRIFT, ==, truth.drift > 0);
+    if (signal.layer < 2)
+      g_assert_cmpint (truth.regime, ==, PBF_SIM_NOMINAL);
+    if (truth.regime == before.regime && truth.regime == PBF_SIM_DRIFT)
+      g_assert_cmpfloat (truth.drift, >=, before.drift);
+    if (signal.layer == last.layer && signal.vector_id == last.vector_id
+        && n > 0) {
+      g_assert_cmpint (truth.regime, ==, before.regime);
+      g_assert_cmpfloat (truth.severity, ==, before.severity);
+      g_assert_cmpfloat (truth.drift, ==, before.drift);
+    }
+    seen[truth.regime]++;
+    before = truth;
+    last = signal;
+  }
+  for (guint r = 0; r < PBF_SIM_MIXED; r++)
+    g_assert_cmpuint (seen[r], >, 0);
+  pbf_sim_free (sim);
+  pbf_sim_free (again);
+}
+
 static void
 refuse (PbfSimConfig config, const gchar *words)
 {
@@ -444,7 +637,18 @@ test_refused (void)
   refuse ((PbfSimConfig){ 96, 96, 0, 1, 0, 0 }, "frame rate 0/1");
   refuse ((PbfSimConfig){ 96, 96, 1, 0, 0, 0 }, "frame rate 1/0");
   refuse ((PbfSimConfig){ 96, 96, 1000001, 1, 0, 0 }, "frame rate 1000001/1");
-  refuse ((PbfSimConfig){ 96, 96, 20000, 1, 0, 6 }, "regime 6");
+  refuse ((PbfSimConfig){ 96, 96, 20000, 1, 0, 7 }, "regime 7");
+  for (guint i = 0; i < 2; i++) {
+    PbfSimMachine machine;
+
+    pbf_sim_machine_init (&machine);
+    if (i == 0)
+      machine.gain = 4.1;
+    else
+      machine.severity = NAN;
+    refuse ((PbfSimConfig){ 96, 96, 20000, 1, 0, 0, &machine },
+        i == 0 ? "gain of 4.1 is not in 0.25..4" : "severity of nan");
+  }
 }
 
 int
@@ -460,6 +664,10 @@ main (int argc, char **argv)
   g_test_add_func ("/pbfsim/mixed", test_mixed);
   g_test_add_func ("/pbfsim/signals", test_signals);
   g_test_add_func ("/pbfsim/time", test_time);
+  g_test_add_func ("/pbfsim/machine", test_machine);
+  g_test_add_func ("/pbfsim/blur", test_blur);
+  g_test_add_func ("/pbfsim/severity", test_severity);
+  g_test_add_func ("/pbfsim/build", test_build);
   g_test_add_func ("/pbfsim/refused", test_refused);
   return g_test_run ();
 }

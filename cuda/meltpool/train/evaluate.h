@@ -1,0 +1,87 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Answers of a network on rows that it was not trained on, with the arithmetic of the
+ * element and the baseline of each row's machine. */
+#pragma once
+
+#include "cuda/meltpool/train/network.h"
+
+G_BEGIN_DECLS
+
+#define PBF_RELIABILITY_BINS 10
+#define PBF_COVERAGE_POINTS 20
+#define PBF_SEVERITY_BINS 10
+
+/* Probabilities of the outputs of @n @rows of @dataset. Free with g_free().
+ * Returns: [@n][outputs] */
+gfloat *pbf_predict (const PbfNetwork *network, const PbfDataset *dataset,
+    const guint32 *rows, gsize n);
+
+/* The output with the largest probability, of equals the first. */
+guint pbf_best_output (const gfloat *probabilities, guint n);
+
+/**
+ * PbfMachineScore: rows of one machine
+ * @balanced: mean over the classes that occur of the fraction recognised
+ */
+typedef struct {
+  guint machine;
+  gsize n;
+  gdouble balanced;
+} PbfMachineScore;
+
+/**
+ * PbfEvaluation:
+ * @confusion: rows of each class (first index) by answer (second)
+ * @recall: fraction of each class that is recognised; NaN without rows
+ * @balanced: their mean
+ * @machines: of #PbfMachineScore, in the order of their numbers
+ * @worst: index of the lowest one in @machines
+ * @bin_n, @bin_confidence, @bin_accuracy: rows by the probability of the answer: number,
+ *   mean probability, fraction that is right
+ * @calibration_error: expected calibration error: mean of |accuracy - confidence| over
+ *   rows
+ * @coverage_accuracy: fraction that is right of the (i + 1) / PBF_COVERAGE_POINTS of rows
+ *   with the largest probabilities
+ * @severity_n, @severity_accuracy: rows of defects, by severity; all 0 if it is not known
+ */
+typedef struct {
+  guint n_classes;
+  gsize n;
+  guint64 confusion[CVIS_PBF_MAX_OUTPUTS][CVIS_PBF_MAX_OUTPUTS];
+  gdouble recall[CVIS_PBF_MAX_OUTPUTS];
+  gdouble balanced;
+  GArray *machines;
+  guint worst;
+  guint64 bin_n[PBF_RELIABILITY_BINS];
+  gdouble bin_confidence[PBF_RELIABILITY_BINS];
+  gdouble bin_accuracy[PBF_RELIABILITY_BINS];
+  gdouble calibration_error;
+  gdouble coverage_accuracy[PBF_COVERAGE_POINTS];
+  guint64 severity_n[PBF_SEVERITY_BINS];
+  gdouble severity_accuracy[PBF_SEVERITY_BINS];
+} PbfEvaluation;
+
+/* @probabilities: of pbf_predict() */
+void pbf_evaluate (const PbfDataset *dataset, const guint32 *rows, gsize n,
+    const gfloat *probabilities, PbfEvaluation *evaluation);
+void pbf_evaluation_clear (PbfEvaluation *evaluation);
+
+/* Importance of a feature: by how much the balanced accuracy falls if each row gets the
+ * feature's value of another row, relative to its machine's baseline. */
+void pbf_importance (const PbfNetwork *network, const PbfDataset *dataset,
+    const guint32 *rows, gsize n, guint64 seed,
+    gdouble importance[CVIS_PBF_N_FEATURES]);
+
+/* A baseline with frames of another state than the nominal one: more than this fraction of
+ * its frames get the same other answer. */
+#define PBF_BASELINE_IMPURE 0.08
+
+/* The most frequent answer but the nominal one (output 0) to @rows, which are those of a
+ * baseline. @fraction: (out): of the rows */
+guint pbf_find_impurity (const PbfNetwork *network, const PbfDataset *dataset,
+    const guint32 *rows, gsize n, gdouble *fraction);
+
+G_END_DECLS
