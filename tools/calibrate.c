@@ -541,8 +541,7 @@ const Command command_calibrate = {
   .examples =
       "Examples:\n"
       "  cudavision calibrate layer.pbf -o camera.txt --report camera.html\n"
-      "  gst-launch-1.0 ... ! cudapbfmonitor calibration=\"$(cat camera.txt)\" "
-      "! ...\n\n"
+      "  cudavision calibrate layer.pbf --signal-delay 40 --json\n\n"
       "RECORDING is a .pbf file with machine signals, of at least one layer.",
   .run = run_calibrate,
 };

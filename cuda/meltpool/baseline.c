@@ -56,19 +56,12 @@ check_machine (const gchar *machine, GError **error)
 static gboolean
 check_state (const PbfModel *model, GError **error)
 {
-  if (model->baseline == PBF_BASELINE_REQUIRED)
+  if (model->baseline != PBF_BASELINE_NONE)
     return TRUE;
-  if (model->baseline == PBF_BASELINE_APPLIED)
-    g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
-        "the network has the baseline of the machine \"%s\" already. Use the "
-        "file that it was learned for",
-        model->machine);
-  else
-    g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
-        "the network was not trained relative to baselines: its metadata "
-        "\"baseline\" is not \"required\". Use it without a baseline, or train "
-        "it "
-        "relative to baselines");
+  g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
+      "the network was not trained relative to baselines: its metadata "
+      "\"baseline\" is neither \"required\" nor \"applied\". Use it without a "
+      "baseline, or train it relative to baselines");
   return FALSE;
 }
 
@@ -346,13 +339,17 @@ fold_means (
 {
   guint8 *mean = data + pbf_safetensors_find (file, "in.mean")->begin;
   guint8 *std = data + pbf_safetensors_find (file, "in.std")->begin;
+  const guint8 *base_mean =
+      data + pbf_safetensors_find (file, "base.mean")->begin;
+  const guint8 *base_std =
+      data + pbf_safetensors_find (file, "base.std")->begin;
 
   for (guint i = 0; i < CVIS_PBF_N_FEATURES; i++) {
     const gdouble m = baseline->sums[i] / baseline->count;
-    const gdouble s = fabs (m) + 0.1 * baseline->sigma[i];
+    const gdouble s = pbf_baseline_scale (m, baseline->sigma[i]);
 
-    put_float (mean + 4 * i, (gfloat) (m + get_float (mean + 4 * i) * s));
-    put_float (std + 4 * i, (gfloat) (get_float (std + 4 * i) * s));
+    put_float (mean + 4 * i, (gfloat) (m + get_float (base_mean + 4 * i) * s));
+    put_float (std + 4 * i, (gfloat) (get_float (base_std + 4 * i) * s));
   }
 }
 

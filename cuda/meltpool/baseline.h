@@ -7,13 +7,23 @@
  * means are computed from the first records of a stream, checked, and folded into the
  * network's file. cudapbfmonitor calls it.
  *
- * With the mean M of a feature over the nominal frames and s = |M| + 0.1 sigma (sigma:
- * baseline.sigma of the file), in.mean' = M + in.mean s and in.std' = in.std s. */
+ * With the mean M of a feature over the nominal frames and s = |M| + 0.1 base.sigma,
+ * in.mean = M + base.mean s and in.std = base.std s (docs/design/model-file.md). */
 #pragma once
+
+#include <math.h>
 
 #include "cuda/meltpool/model.h"
 
 G_BEGIN_DECLS
+
+/* The unit of a feature relative to a baseline: @mean of the feature over the nominal
+ * frames, @sigma: base.sigma. A feature that never changes keeps a scale. */
+static inline gdouble
+pbf_baseline_scale (gdouble mean, gdouble sigma)
+{
+  return MAX (fabs (mean) + 0.1 * sigma, 1e-6);
+}
 
 #define PBF_BASELINE_MIN_FRAMES 2000
 #define PBF_BASELINE_MAX_FRAMES 1000000
@@ -38,7 +48,7 @@ typedef struct {
 
 typedef struct _PbfBaseline PbfBaseline;
 
-/* @filename: of a network with PBF_BASELINE_REQUIRED
+/* @filename: of a network that was trained relative to baselines
  * @n_frames: PBF_BASELINE_MIN_FRAMES to PBF_BASELINE_MAX_FRAMES
  * @machine: identity of the machine, 1 to 128 bytes of printable UTF-8
  * Returns: %NULL with CVIS_ERROR_INVALID or CVIS_ERROR_FORMAT and the remedy */

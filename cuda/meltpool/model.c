@@ -318,7 +318,29 @@ read_names (PbfModel *model, const PbfSafetensors *file, GError **error)
   return TRUE;
 }
 
-/* A network that was trained relative to baselines, or has one */
+/* The scaling of features relative to a baseline */
+static gboolean
+read_relative (PbfModel *model, const PbfSafetensors *file, GError **error)
+{
+  gfloat mean[CVIS_PBF_N_FEATURES], std[CVIS_PBF_N_FEATURES];
+
+  if (!read_vector (file, "base.mean", CVIS_PBF_N_FEATURES, mean, error)
+      || !read_vector (file, "base.std", CVIS_PBF_N_FEATURES, std, error)
+      || !read_vector (
+          file, "base.sigma", CVIS_PBF_N_FEATURES, model->sigma, error))
+    return FALSE;
+  for (guint i = 0; i < CVIS_PBF_N_FEATURES; i++) {
+    if (!(std[i] > 0))
+      return set_model_error (
+          error, "base.std[%u] is %g, must be above 0", i, std[i]);
+    if (!(model->sigma[i] >= 0))
+      return set_model_error (error,
+          "base.sigma[%u] is %g, must not be negative", i, model->sigma[i]);
+  }
+  return TRUE;
+}
+
+/* A network that was trained relative to baselines */
 static gboolean
 read_baseline (PbfModel *model, const PbfSafetensors *file, GError **error)
 {
@@ -334,16 +356,8 @@ read_baseline (PbfModel *model, const PbfSafetensors *file, GError **error)
       return set_model_error (error,
           "metadata \"machine\" is missing, but \"baseline\" is \"applied\"");
   }
-  if (model->baseline != PBF_BASELINE_REQUIRED)
-    return TRUE;
-  if (!read_vector (
-          file, "baseline.sigma", CVIS_PBF_N_FEATURES, model->sigma, error))
-    return FALSE;
-  for (guint i = 0; i < CVIS_PBF_N_FEATURES; i++)
-    if (!(model->sigma[i] > 0))
-      return set_model_error (error,
-          "baseline.sigma[%u] is %g, must be above 0", i, model->sigma[i]);
-  return TRUE;
+  return model->baseline == PBF_BASELINE_NONE
+         || read_relative (model, file, error);
 }
 
 /* --- the model ------------------------------------------------------------- */

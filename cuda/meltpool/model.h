@@ -51,8 +51,8 @@ typedef enum {
  * @b2: [outputs]
  * @names: of the outputs, NULL-terminated; "out_0".. if the file has none
  * @baseline: whether the network needs or has a machine's baseline
- * @sigma: for PBF_BASELINE_REQUIRED: baseline.sigma, the average standard deviation
- *   of each feature
+ * @sigma: unless PBF_BASELINE_NONE: base.sigma, the average standard deviation of each
+ *   feature
  * @machine: (nullable): identity of the machine whose baseline is folded in
  */
 typedef struct {

@@ -117,7 +117,8 @@ load_model (GstCudaPbfMonitor *self)
     g_error_free (error);
     return FALSE;
   }
-  if (!pbf_model_check_machine (self->model, self->active.machine, &error)) {
+  if (self->active.learn_baseline == 0
+      && !pbf_model_check_machine (self->model, self->active.machine, &error)) {
     GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
         ("Cannot use the network \"%s\": %s. Learn a baseline of this machine "
          "with learn-baseline, or correct machine.",

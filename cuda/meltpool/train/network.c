@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "cuda/meltpool/baseline.h"
 #include "cuda/meltpool/safetensors.h"
 
 #define N_FEATURES CVIS_PBF_N_FEATURES
@@ -51,8 +52,7 @@ pbf_network_free (PbfNetwork *network)
 static gdouble
 baseline_scale (const PbfNetwork *network, guint feature, gdouble mean)
 {
-  return MAX (fabs (mean) + PBF_BASELINE_FLOOR * network->base_sigma[feature],
-      LEAST_SCALE);
+  return pbf_baseline_scale (mean, network->base_sigma[feature]);
 }
 
 void
@@ -168,6 +168,8 @@ begin_header (const PbfNetwork *network)
   write_metadata (json, "window", window);
   write_metadata (json, "outputs", names);
   write_metadata (json, "activation", "softmax");
+  write_metadata (
+      json, "baseline", network->machine != NULL ? "applied" : "required");
   if (network->machine != NULL)
     write_metadata (json, "machine", network->machine);
   if (network->about != NULL)

@@ -21,7 +21,7 @@ G_BEGIN_DECLS
  * @w1: [@hidden][40], @b1: [@hidden], @w2: [@outputs][@hidden], @b2: [@outputs]
  * @mean, @std: of the inputs, with the baseline of @machine
  * @base_mean, @base_std: mean and standard deviation over the training rows of
- *   (feature - M) / (|M| + PBF_BASELINE_FLOOR * @base_sigma), where M is the feature's
+ *   (feature - M) / (|M| + 0.1 @base_sigma), where M is the feature's
  *   mean over the nominal rows of the row's machine
  * @base_sigma: the feature's standard deviation over nominal rows, averaged over
  *   machines
@@ -41,8 +41,6 @@ typedef struct {
   gchar *about;
 } PbfNetwork;
 
-#define PBF_BASELINE_FLOOR 0.1
-
 /* Weights of zero, threshold 100, window 20. @names: copied, as many as outputs */
 PbfNetwork *pbf_network_new (guint hidden, const gchar *const *names);
 void pbf_network_free (PbfNetwork *network);
@@ -52,7 +50,7 @@ void pbf_network_free (PbfNetwork *network);
 void pbf_network_standardise (PbfNetwork *network, const PbfDataset *dataset,
     const guint32 *rows, gsize n);
 /* Sets mean and std for a machine with these means of the features over its nominal
- * rows: mean = M + base_mean * s, std = base_std * s, s = |M| + floor * base_sigma. */
+ * rows: mean = M + base_mean * s, std = base_std * s, s = pbf_baseline_scale(). */
 void pbf_network_fold (
     PbfNetwork *network, const gdouble means[CVIS_PBF_N_FEATURES]);
 

@@ -16,13 +16,14 @@ model_file_new (const gchar *metadata)
 gchar *
 model_file_new_weighted (const gchar *metadata, gfloat weight)
 {
-  const gfloat values[] = { weight, 0, weight, 0, 0, 1, 1 };
+  const gfloat values[] = { weight, 0, weight, 0, 0, 1, 0, 1, 1 };
   static const struct {
     const gchar *name, *shape;
     guint n;
   } tensors[] = { { "l1.weight", "1,40", 40 }, { "l1.bias", "1", 1 },
     { "l2.weight", "2,1", 2 }, { "l2.bias", "2", 2 }, { "in.mean", "40", 40 },
-    { "in.std", "40", 40 }, { "baseline.sigma", "40", 40 } };
+    { "in.std", "40", 40 }, { "base.mean", "40", 40 }, { "base.std", "40", 40 },
+    { "base.sigma", "40", 40 } };
   GString *header = g_string_new ("{\"__metadata__\":{");
   GByteArray *data = g_byte_array_new (), *file = g_byte_array_new ();
   gchar *name = NULL;

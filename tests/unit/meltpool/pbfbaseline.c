@@ -94,7 +94,8 @@ simulate (PbfSimRegime regime, guint64 seed, guint64 first, guint n)
 
 /* --- a network's file ------------------------------------------------------- */
 
-/* in.mean[i] = i / 10, in.std[i] = 1 + i / 10, sigma[i] = 1 + i, weights 0 */
+/* base.mean[i] = i / 10, base.std[i] = 1 + i / 10, sigma[i] = 1 + i, in.std 1, the rest
+ * 0 */
 static gchar *
 write_network (const gchar *metadata, gfloat first_sigma)
 {
@@ -102,7 +103,8 @@ write_network (const gchar *metadata, gfloat first_sigma)
     const gchar *name, *shape;
     guint n;
   } tensors[] = { { "in.mean", "40", 40 }, { "in.std", "40", 40 },
-    { "baseline.sigma", "40", 40 }, { "l1.weight", "1,40", 40 },
+    { "base.sigma", "40", 40 }, { "base.mean", "40", 40 },
+    { "base.std", "40", 40 }, { "l1.weight", "1,40", 40 },
     { "l1.bias", "1", 1 }, { "l2.weight", "2,1", 2 }, { "l2.bias", "2", 2 },
     { "other", "3", 3 } };
   GString *header = g_string_new (NULL);
@@ -124,9 +126,10 @@ write_network (const gchar *metadata, gfloat first_sigma)
         tensors[t].name, tensors[t].shape, data->len,
         data->len + 4 * tensors[t].n);
     for (guint i = 0; i < tensors[t].n; i++) {
-      gfloat value = t == 0   ? (gfloat) i / 10
-                     : t == 1 ? 1 + (gfloat) i / 10
+      gfloat value = t == 1   ? 1
                      : t == 2 ? (i == 0 ? first_sigma : 1 + (gfloat) i)
+                     : t == 3 ? (gfloat) i / 10
+                     : t == 4 ? 1 + (gfloat) i / 10
                               : 0;
       guint32 bits;
 
@@ -221,11 +224,21 @@ test_fold (void)
   g_clear_error (&error);
   pbf_model_unref (model);
 
-  /* a second baseline on top of it */
+  /* a second baseline replaces it */
   g_assert_true (g_file_set_contents (name, bytes, (gssize) size, NULL));
-  g_assert_null (pbf_baseline_new (name, N, "M 1", &error));
-  g_assert_nonnull (strstr (error->message, "of the machine \"M 1\" already"));
-  g_clear_error (&error);
+  g_bytes_unref (file);
+  pbf_baseline_free (baseline);
+  baseline = pbf_baseline_new (name, N, "M 2", &error);
+  g_assert_no_error (error);
+  pbf_baseline_add (baseline, records.records, N + 100);
+  file = pbf_baseline_finish (baseline, &report, &error);
+  g_assert_no_error (error);
+  bytes = g_bytes_get_data (file, &size);
+  model = pbf_model_parse (bytes, size, &error);
+  g_assert_no_error (error);
+  g_assert_cmpstr (model->machine, ==, "M 2");
+  check_folded (&records, model);
+  pbf_model_unref (model);
   g_bytes_unref (file);
   pbf_baseline_free (baseline);
   g_remove (name);
@@ -386,8 +399,8 @@ test_refused (void)
     { ",\"baseline\":\"maybe\"", "M",
         "\"baseline\" is \"maybe\", must be one of", N, 1 },
     { ",\"baseline\":\"applied\"", "M", "\"machine\" is missing", N, 1 },
-    { ",\"baseline\":\"required\"", "M", "baseline.sigma[0] is 0", N, 0 },
-    { ",\"baseline\":\"required\"", "M", "baseline.sigma[0] is nan", N, NAN },
+    { ",\"baseline\":\"required\"", "M", "base.sigma[0] is -1", N, -1 },
+    { ",\"baseline\":\"required\"", "M", "base.sigma[0] is nan", N, NAN },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
