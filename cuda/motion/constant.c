@@ -37,6 +37,17 @@ struct _MotionConstant {
   guint8 *used, *inner;
 };
 
+/* Of block @i */
+static guint
+get_samples (const MotionConfig *config, guint i)
+{
+  guint columns = motion_config_get_columns (config);
+  guint size = config->block_size;
+
+  return MIN (size, config->width - i % columns * size)
+         * MIN (size, config->height - i / columns * size);
+}
+
 MotionConstant *
 motion_constant_new (const MotionConfig *config, GError **error)
 {
@@ -62,8 +73,7 @@ motion_constant_new (const MotionConfig *config, GError **error)
     return NULL;
   }
   for (guint i = 0; i < constant->n; i++)
-    constant->level[i] = motion_config_get_block_samples (config, i)
-                         << (config->depth - 8);
+    constant->level[i] = get_samples (config, i) << (config->depth - 8);
   motion_constant_restart (constant);
   return constant;
 }
@@ -95,16 +105,6 @@ motion_constant_restart (MotionConstant *constant)
 }
 
 /* --- what a frame shows ------------------------------------------------------ */
-
-guint
-motion_config_get_block_samples (const MotionConfig *config, guint i)
-{
-  guint columns = motion_config_get_columns (config);
-  guint size = config->block_size;
-
-  return MIN (size, config->width - i % columns * size)
-         * MIN (size, config->height - i / columns * size);
-}
 
 /* The value that @rank of the @n values are before, in ascending order; changes their
  * order. */
@@ -346,15 +346,16 @@ guint
 motion_count_used (
     const MotionConfig *config, const MotionField *field, guint64 *samples)
 {
-  guint n =
-      motion_config_get_columns (config) * motion_config_get_rows (config);
-  guint blocks = 0;
+  const CvisMotionBlock *block = field->blocks;
+  guint size = config->block_size, blocks = 0;
 
   *samples = 0;
-  for (guint i = 0; i < n; i++)
-    if (!(field->blocks[i].flags & CVIS_MOTION_BLOCK_CONSTANT)) {
-      blocks++;
-      *samples += motion_config_get_block_samples (config, i);
-    }
+  for (guint y = 0; y < config->height; y += size)
+    for (guint x = 0; x < config->width; x += size, block++)
+      if (!(block->flags & CVIS_MOTION_BLOCK_CONSTANT)) {
+        blocks++;
+        *samples +=
+            MIN (size, config->width - x) * MIN (size, config->height - y);
+      }
   return blocks;
 }

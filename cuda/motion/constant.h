@@ -26,9 +26,6 @@ void motion_constant_restart (MotionConstant *constant);
  * each frame, in the order of the stream. */
 void motion_constant_mark (
     MotionConstant *constant, MotionField *fields, guint n_fields);
-
-/* Number of samples in block @i. */
-guint motion_config_get_block_samples (const MotionConfig *config, guint i);
 /* Number of blocks of @field without CVIS_MOTION_BLOCK_CONSTANT, and of their
  * samples in @samples. */
 guint motion_count_used (

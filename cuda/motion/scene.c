@@ -39,19 +39,25 @@ map_texture (const MotionConfig *config, const MotionField *field,
 {
   guint columns = motion_config_get_columns (config);
   guint rows = motion_config_get_rows (config);
+  guint size = config->block_size;
   gdouble level = 1 << (config->depth - 8);
   gdouble samples[CELLS] = { 0 };
   guint in_use[CELLS] = { 0 }, blocks[CELLS] = { 0 }, whole = 0;
 
   memset (map, 0, sizeof samples);
-  for (guint i = 0; i < columns * rows; i++) {
-    guint cell = get_cell (i / columns, rows) * MOTION_SCENE_CELLS
-                 + get_cell (i % columns, columns);
+  for (guint row = 0; row < rows; row++) {
+    const CvisMotionBlock *block = &field->blocks[row * columns];
+    guint first = get_cell (row, rows) * MOTION_SCENE_CELLS;
+    guint height = MIN (size, config->height - row * size);
 
-    map[cell] += field->blocks[i].intra / level;
-    samples[cell] += motion_config_get_block_samples (config, i);
-    in_use[cell] += !(field->blocks[i].flags & CVIS_MOTION_BLOCK_CONSTANT);
-    blocks[cell]++;
+    for (guint column = 0; column < columns; column++, block++) {
+      guint cell = first + get_cell (column, columns);
+
+      map[cell] += block->intra / level;
+      samples[cell] += MIN (size, config->width - column * size) * height;
+      in_use[cell] += !(block->flags & CVIS_MOTION_BLOCK_CONSTANT);
+      blocks[cell]++;
+    }
   }
   for (guint i = 0; i < CELLS; i++) {
     if (samples[i] > 0)
