@@ -116,16 +116,18 @@ static void
 keep_tail (PbfWindow *window)
 {
   const PbfRows *rows = &window->rows;
-  PbfSums sums;
+  PbfSums sums = { 0 };
 
   if (rows->n == 0)
     return;
-  pbf_rows_sum (rows, rows->n - 1, &sums);
-  for (guint f = 0; f < CVIS_PBF_N_SPATIAL; f++) {
-    const gint64 raw = pbf_rows_raw (rows, rows->n - 1)[f];
+  sums.low = rows->starts[rows->n - 1];
+  for (gint32 r = sums.low; r < rows->n; r++) {
+    const gint32 *raw = pbf_rows_raw (rows, r);
 
-    sums.s1[f] += raw;
-    sums.s2[f] += raw * raw;
+    for (guint f = 0; f < CVIS_PBF_N_SPATIAL; f++) {
+      sums.s1[f] += raw[f];
+      sums.s2[f] += (gint64) raw[f] * raw[f];
+    }
   }
   pbf_rows_keep (rows, &sums, &window->history);
 }

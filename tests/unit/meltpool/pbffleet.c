@@ -188,7 +188,7 @@ test_equal (void)
 {
   PbfRandom random = { 33 };
 
-  for (guint round = 0; round < 14; round++)
+  for (guint round = 0; round < 60; round++)
     monitor_random (&random, round, FALSE);
 }
 
