@@ -7,8 +7,8 @@
  *
  *   file    name of the data file, without its folder
  *   layer   number, or first-last
- *   vector  likewise, within the layers
- *   frame   likewise, the frame counter
+ *   vector  numbers or ranges of scan vectors within the layers
+ *   frame   numbers or ranges of the frame counter
  *   class   a name; required
  *
  * A row labels the frames that match all its cells; an empty cell matches any. */
