@@ -8,6 +8,7 @@
 #include "cuda/core/cuda.cuh"
 #include "cuda/core/fleet/deviceuse.h"
 
+#include <cuda.h>
 #include <dlfcn.h>
 
 namespace {
@@ -411,4 +412,86 @@ cvis_pinned_free (CvisContext *context, gpointer memory)
     return;
   cudaFreeHost (memory);
   cvis_context_pop (context);
+}
+
+extern "C" gpointer
+cvis_device_alloc (CvisContext *context, gsize size, GError **error)
+{
+  void *memory = NULL;
+  gboolean ok;
+
+  if (!cvis_context_push (context, error))
+    return NULL;
+  ok = CVIS_CUDA (cudaMalloc (&memory, MAX (size, 1)), error);
+  cvis_context_pop (context);
+  return ok ? memory : NULL;
+}
+
+extern "C" void
+cvis_device_free (CvisContext *context, gpointer memory)
+{
+  if (memory == NULL || !cvis_context_push (context, NULL))
+    return;
+  cudaFree (memory);
+  cvis_context_pop (context);
+}
+
+namespace {
+typedef CUresult (*CuCopy) (const CUDA_MEMCPY3D_PEER *, CUstream);
+typedef CUresult (*CuSynchronize) (CUstream);
+
+void
+describe_copy (const CvisDeviceRows *to, const CvisDeviceRows *from,
+    gsize bytes, gsize n, CUDA_MEMCPY3D_PEER *copy)
+{
+  *copy = CUDA_MEMCPY3D_PEER{};
+  copy->srcMemoryType = CU_MEMORYTYPE_DEVICE;
+  copy->srcDevice = (CUdeviceptr) from->data;
+  copy->srcContext = (CUcontext) from->context->handle;
+  copy->srcPitch = from->stride;
+  copy->srcHeight = copy->dstHeight = copy->Height = n;
+  copy->dstMemoryType =
+      to->context != NULL ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
+  copy->dstPitch = to->stride;
+  copy->WidthInBytes = bytes;
+  copy->Depth = 1;
+  if (to->context == NULL) {
+    copy->dstHost = to->data;
+    return;
+  }
+  copy->dstDevice = (CUdeviceptr) to->data;
+  copy->dstContext = (CUcontext) to->context->handle;
+}
+} // namespace
+
+/* The driver's function, because the runtime's names devices, not contexts, and
+ * GStreamer's contexts are not the primary ones. */
+extern "C" gboolean
+cvis_device_copy_rows (const CvisDeviceRows *to, const CvisDeviceRows *from,
+    gsize bytes, gsize n, gpointer stream, GError **error)
+{
+  static const CuCopy enqueue =
+      (CuCopy) cvis_cuda_driver_entry ("cuMemcpy3DPeerAsync");
+  static const CuSynchronize synchronize =
+      (CuSynchronize) cvis_cuda_driver_entry ("cuStreamSynchronize");
+  CUDA_MEMCPY3D_PEER copy;
+  CUresult code = CUDA_ERROR_NOT_SUPPORTED;
+
+  describe_copy (to, from, bytes, n, &copy);
+  if (!cvis_context_push (from->context, error))
+    return FALSE;
+  if (enqueue != NULL && synchronize != NULL)
+    code = enqueue (&copy, (CUstream) stream);
+  if (code == CUDA_SUCCESS)
+    code = synchronize ((CUstream) stream);
+  cvis_context_pop (from->context);
+  if (code != CUDA_SUCCESS)
+    g_set_error (error, CVIS_ERROR, CVIS_ERROR_CUDA,
+        "copy of %" G_GSIZE_FORMAT " rows from device %d to %s: CUDA error %d",
+        n, from->context->device_id,
+        to->context == NULL                                  ? "the host"
+        : to->context->device_id == from->context->device_id ? "the same device"
+                                                             : "another device",
+        code);
+  return code == CUDA_SUCCESS;
 }

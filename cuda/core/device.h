@@ -86,4 +86,28 @@ void cvis_context_pop (CvisContext *context);
 gpointer cvis_pinned_alloc (CvisContext *context, gsize size, GError **error);
 void cvis_pinned_free (CvisContext *context, gpointer memory);
 
+/* Device memory of @context, 256-byte aligned. Not zeroed. Thread-safe. Free with
+ * cvis_device_free(). Returns: %NULL with CVIS_ERROR_MEMORY or _CUDA */
+gpointer cvis_device_alloc (CvisContext *context, gsize size, GError **error);
+void cvis_device_free (CvisContext *context, gpointer memory);
+
+/**
+ * CvisDeviceRows: rows in the memory of a context
+ * @context: (nullable): %NULL: host memory
+ * @stride: bytes from row to row
+ */
+typedef struct {
+  CvisContext *context;
+  gpointer data;
+  gsize stride;
+} CvisDeviceRows;
+
+/* Copies @n rows of @bytes each from the memory of a context to that of the same or
+ * another one, which may be of another device (peer copy). Waits for the work on
+ * @stream, a CUstream of @from's context (%NULL: its legacy default stream), and for the
+ * copy. */
+gboolean cvis_device_copy_rows (const CvisDeviceRows *to,
+    const CvisDeviceRows *from, gsize bytes, gsize n, gpointer stream,
+    GError **error);
+
 G_END_DECLS

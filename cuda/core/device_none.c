@@ -113,3 +113,23 @@ void
 cvis_pinned_free (CvisContext *context, gpointer memory)
 {
 }
+
+gpointer
+cvis_device_alloc (CvisContext *context, gsize size, GError **error)
+{
+  no_cuda (error);
+  return NULL;
+}
+
+void
+cvis_device_free (CvisContext *context, gpointer memory)
+{
+}
+
+gboolean
+cvis_device_copy_rows (const CvisDeviceRows *to, const CvisDeviceRows *from,
+    gsize bytes, gsize n, gpointer stream, GError **error)
+{
+  no_cuda (error);
+  return FALSE;
+}

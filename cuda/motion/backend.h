@@ -74,4 +74,33 @@ motion_job_get_row (const MotionConfig *config, const MotionJob *job, guint y)
          + middle * (config->depth > 8 ? 2 : 1);
 }
 
+/* Rows of the frame, and bytes of a row, up to the last sample that is searched */
+static inline gsize
+motion_config_get_source_rows (const MotionConfig *config)
+{
+  return (gsize) (config->height - 1) * config->sampling + config->sampling / 2
+         + 1;
+}
+
+static inline gsize
+motion_config_get_source_bytes (const MotionConfig *config)
+{
+  return ((gsize) (config->width - 1) * config->sampling + config->sampling / 2
+             + 1)
+         * (config->depth > 8 ? 2 : 1);
+}
+
+/* Copies the source rows of @job, which is on a device, to @to. */
+static inline gboolean
+motion_job_copy_rows (const MotionConfig *config, const MotionJob *job,
+    const CvisDeviceRows *to, GError **error)
+{
+  const CvisDeviceRows from = { job->context, (gpointer) job->luma,
+    job->stride };
+
+  return cvis_device_copy_rows (to, &from,
+      motion_config_get_source_bytes (config),
+      motion_config_get_source_rows (config), job->stream, error);
+}
+
 G_END_DECLS

@@ -186,9 +186,9 @@ motion_engine_check (MotionEngine *engine, const MotionJob *job, GError **error)
     return cvis_refuse (error,
         "samples of %u bits are shifted by %u, must be 0 to %u", config->depth,
         job->shift, largest);
-  if (job->on_device && !engine->cuda)
-    return cvis_refuse (
-        error, "the luma plane is on a device, the engine computes on the CPU");
+  if (job->on_device && !engine->cuda && job->context == NULL)
+    return cvis_refuse (error, "the luma plane is on a device, and the engine "
+                               "is not: its context is needed");
   for (guint i = 0; i < motion_config_get_n_fields (config); i++)
     if (job->fields[i].vectors == NULL || job->fields[i].blocks == NULL)
       return cvis_refuse (error, "field %u has no memory for its %s", i,

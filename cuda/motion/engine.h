@@ -135,6 +135,9 @@ typedef struct {
  * @on_device: @luma is a device pointer (CUDA only). It is read before
  *   motion_engine_submit() returns, after the work on the CUDA stream
  *   @stream (a CUstream; %NULL: the legacy default stream)
+ * @context: (nullable): with @on_device, the context of @luma and @stream; %NULL:
+ *   the engine's. From another context, also of another device, the frame is
+ *   copied; an engine over several devices needs it
  * @pinned: @luma is in memory of cvis_pinned_alloc(): copied directly,
  *   otherwise through pinned memory
  * @results_pinned: all vectors and blocks are in memory of
@@ -160,6 +163,7 @@ typedef struct {
   guint shift;
   gboolean on_device;
   gpointer stream;
+  CvisContext *context;
   gboolean pinned;
   gboolean results_pinned;
   guint8 *prediction;

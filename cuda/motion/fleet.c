@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "cuda/motion/backend.h"
+
 static gboolean
 check_frame (gpointer engine, gconstpointer job, GError **error)
 {
@@ -66,11 +68,12 @@ motion_fleet_init (CvisFleetConfig *fleet, const MotionConfig *config)
 
 /* --- the interface of an engine ------------------------------------------------ */
 
-/* A frame with a luma of its own */
+/* A frame with a luma of its own, in the memory of the frame's device or of the host */
 typedef struct {
   MotionJob job;
   MotionJob *of; /* the caller's */
   guint8 *luma;
+  CvisContext *device; /* %NULL: host memory */
 } Copy;
 
 struct _MotionOver {
@@ -132,18 +135,48 @@ motion_over_new (const MotionConfig *config, const CvisDevices *devices,
   return over;
 }
 
+/* Allocates or frees the luma of a copy, in the memory where its frame is. */
+static void
+free_luma (MotionOver *over, Copy *copy)
+{
+  if (copy->device != NULL) {
+    cvis_device_free (copy->device, copy->luma);
+    cvis_context_unref (copy->device);
+  } else if (over->context != NULL) {
+    cvis_pinned_free (over->context, copy->luma);
+  } else {
+    g_free (copy->luma);
+  }
+  copy->luma = NULL;
+  copy->device = NULL;
+}
+
+static gboolean
+make_luma (MotionOver *over, Copy *copy, CvisContext *device, GError **error)
+{
+  const gsize size = over->stride * over->rows;
+
+  if (device != NULL)
+    copy->luma = cvis_device_alloc (device, size, error);
+  else if (over->context != NULL)
+    copy->luma = cvis_pinned_alloc (over->context, size, error);
+  else
+    copy->luma = g_try_malloc (size);
+  if (copy->luma != NULL)
+    copy->device = device != NULL ? cvis_context_ref (device) : NULL;
+  else if (device == NULL && over->context == NULL)
+    g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
+        "no memory for a copy of %" G_GSIZE_FORMAT " bytes", size);
+  return copy->luma != NULL;
+}
+
 void
 motion_over_free (MotionOver *over)
 {
   cvis_fleet_free (over->fleet);
   for (guint i = 0; i < over->copies->len; i++) {
-    Copy *copy = over->copies->pdata[i];
-
-    if (over->context != NULL)
-      cvis_pinned_free (over->context, copy->luma);
-    else
-      g_free (copy->luma);
-    g_free (copy);
+    free_luma (over, over->copies->pdata[i]);
+    g_free (over->copies->pdata[i]);
   }
   g_ptr_array_unref (over->copies);
   g_async_queue_unref (over->spare);
@@ -157,59 +190,60 @@ motion_over_get_fleet (MotionOver *over)
   return over->fleet;
 }
 
-/* Returns: a spare copy, or a new one; %NULL with CVIS_ERROR_MEMORY or _CUDA */
+/* Returns: a spare copy, or a new one, with a luma on @device; %NULL with
+ * CVIS_ERROR_MEMORY or _CUDA */
 static Copy *
-get_copy (MotionOver *over, GError **error)
+get_copy (MotionOver *over, CvisContext *device, GError **error)
 {
-  const gsize size = over->stride * over->rows;
   Copy *copy = g_async_queue_try_pop (over->spare);
-  guint8 *luma;
 
-  if (copy != NULL)
-    return copy;
-  luma = over->context != NULL ? cvis_pinned_alloc (over->context, size, error)
-                               : g_try_malloc (size);
-  if (luma == NULL) {
-    if (over->context == NULL)
-      g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
-          "no memory for a copy of %" G_GSIZE_FORMAT " bytes", size);
-    return NULL;
+  if (copy == NULL) {
+    copy = g_new0 (Copy, 1);
+    g_ptr_array_add (over->copies, copy);
   }
-  copy = g_new0 (Copy, 1);
-  copy->luma = luma;
-  g_ptr_array_add (over->copies, copy);
-  return copy;
+  if (copy->luma != NULL && copy->device != device)
+    free_luma (over, copy);
+  if (copy->luma != NULL || make_luma (over, copy, device, error))
+    return copy;
+  release_copy (copy, over);
+  return NULL;
 }
 
 /* Copies the rows that are searched, with all of their samples. */
-static void
-copy_luma (const MotionOver *over, Copy *copy, const MotionJob *job)
+static gboolean
+copy_luma (
+    const MotionOver *over, Copy *copy, const MotionJob *job, GError **error)
 {
+  const CvisDeviceRows to = { copy->device, copy->luma, over->stride };
   const guint step = over->config.sampling, middle = step / 2;
-  const gsize bytes = (gsize) (over->config.width - 1) * step + middle + 1;
-  const gsize row = bytes * (over->config.depth > 8 ? 2 : 1);
+  const gsize row = motion_config_get_source_bytes (&over->config);
 
+  if (copy->device != NULL)
+    return motion_job_copy_rows (&over->config, job, &to, error);
   for (guint y = 0; y < over->config.height; y++) {
     const gsize at = (gsize) y * step + middle;
 
     memcpy (copy->luma + at * over->stride, job->luma + at * job->stride, row);
   }
+  return TRUE;
 }
 
 gboolean
 motion_over_submit (MotionOver *over, MotionJob *job, GError **error)
 {
-  Copy *copy = get_copy (over, error);
+  CvisContext *device = job->on_device ? job->context : NULL;
+  Copy *copy = get_copy (over, device, error);
 
   if (copy == NULL)
     return FALSE;
-  copy_luma (over, copy, job);
   copy->job = *job;
   copy->job.luma = copy->luma;
   copy->job.stride = over->stride;
-  copy->job.pinned = over->context != NULL;
+  copy->job.pinned = device == NULL && over->context != NULL;
+  copy->job.stream = NULL;
   copy->of = job;
-  if (cvis_fleet_submit (over->fleet, copy, error))
+  if (copy_luma (over, copy, job, error)
+      && cvis_fleet_submit (over->fleet, copy, error))
     return TRUE;
   release_copy (copy, over);
   return FALSE;

@@ -52,6 +52,7 @@ gst_cuda_motion_est_stop (GstCvisFilter *filter)
   GstCudaMotionEst *self = GST_CUDA_MOTION_EST (filter);
 
   gst_motion_free_engine (self);
+  g_clear_pointer (&self->frames, cvis_context_unref);
   self->decided = FALSE;
 }
 

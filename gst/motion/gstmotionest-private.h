@@ -59,6 +59,7 @@ struct _GstCudaMotionEst {
   GstVideoInfo picture; /* of prediction and residual */
   gboolean decided;     /* the backend for system memory was chosen */
   gboolean on_device;   /* frames are memory:CUDAMemory */
+  CvisContext *frames;  /* their context; %NULL before the first */
   GstBufferPool *packets;
   GstBufferPool *pictures[GST_MOTION_SIDES]; /* NULL: not used yet */
 
@@ -92,6 +93,8 @@ GstFlowReturn gst_motion_negotiate (GstCvisFilter *filter, GstCaps *caps);
 gboolean gst_motion_propose_allocation (GstCvisFilter *filter, GstQuery *query);
 /* Makes an engine for the layout, in @context, while nothing is in flight. */
 gboolean gst_motion_setup_engine (GstCudaMotionEst *self, CvisContext *context);
+/* The same for frames on a device, in @context. */
+gboolean gst_motion_setup_frames (GstCudaMotionEst *self, CvisContext *context);
 /* Frees what gst_motion_setup_engine() made. */
 void gst_motion_free_engine (GstCudaMotionEst *self);
 /* The pool for prediction or residual, or %NULL without memory. */

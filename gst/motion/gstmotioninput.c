@@ -144,6 +144,7 @@ map_luma (GstCudaMotionEst *self, GstMotionFrame *frame, GstBuffer *buffer,
   job->pinned = !on_device && gst_cvis_memory_is_pinned (map->memory, context);
   frame->item.staged = context != NULL && !on_device && !job->pinned;
   if (on_device) {
+    job->context = self->frames;
     job->stream = gst_cvis_cuda_stream (buffer);
     gst_cvis_cuda_order (buffer, job->stream);
   }
@@ -229,8 +230,7 @@ acquire_results (GstCudaMotionEst *self, GstMotionFrame *frame)
 
 /* --- frames ---------------------------------------------------------------- */
 
-/* Frames that the interval skips pass. Frames on a device are searched in their own
- * context. */
+/* Frames that the interval skips pass. */
 GstFlowReturn
 gst_motion_input_prepare (GstCvisFilter *filter, GstBuffer *buffer)
 {
@@ -245,13 +245,13 @@ gst_motion_input_prepare (GstCvisFilter *filter, GstBuffer *buffer)
   }
   if (!self->on_device)
     return GST_FLOW_OK;
-  context = gst_cvis_filter_follow_video (filter, buffer, &error);
+  context = gst_cvis_filter_follow_video (filter, buffer, TRUE, &error);
   if (context == NULL)
     return gst_cvis_filter_reject_frame (filter, error);
-  if (context == filter->context && self->engine != NULL)
+  if (context == self->frames && self->engine != NULL)
     return GST_FLOW_OK;
   flow = gst_cvis_filter_drain (filter);
-  if (flow == GST_FLOW_OK && !gst_motion_setup_engine (self, context))
+  if (flow == GST_FLOW_OK && !gst_motion_setup_frames (self, context))
     flow = GST_FLOW_ERROR;
   return flow;
 }

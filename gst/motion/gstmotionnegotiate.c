@@ -104,8 +104,7 @@ gst_motion_free_engine (GstCudaMotionEst *self)
 static const CvisDevices *
 get_devices (GstCudaMotionEst *self)
 {
-  const CvisDevices *devices =
-      self->on_device ? NULL : gst_cvis_filter_get_devices (&self->filter);
+  const CvisDevices *devices = gst_cvis_filter_get_devices (&self->filter);
 
   if (devices == NULL || !motion_config_needs_prior (&self->config))
     return devices;
@@ -212,6 +211,24 @@ gst_motion_setup_engine (GstCudaMotionEst *self, CvisContext *context)
   return TRUE;
 }
 
+/* Frames on a device are searched there, or on the device that the user named; then
+ * they are copied. */
+gboolean
+gst_motion_setup_frames (GstCudaMotionEst *self, CvisContext *context)
+{
+  CvisContext *former = self->frames;
+  CvisContext *other = NULL;
+  gboolean ok;
+
+  self->frames = cvis_context_ref (context);
+  g_clear_pointer (&former, cvis_context_unref);
+  if (!gst_cvis_filter_open_other_device (&self->filter, context, &other))
+    return FALSE;
+  ok = gst_motion_setup_engine (self, other != NULL ? other : context);
+  g_clear_pointer (&other, cvis_context_unref);
+  return ok;
+}
+
 /* Chooses the backend; not for frames on a device, whose memory has a context. */
 static gboolean
 decide_backend (GstCudaMotionEst *self)
@@ -236,6 +253,7 @@ begin_layout (GstCudaMotionEst *self, GstCaps *caps)
   gboolean on_device = gst_cvis_caps_on_device (caps);
 
   gst_motion_free_engine (self);
+  g_clear_pointer (&self->frames, cvis_context_unref);
   if (!parse_caps (self, caps, &info))
     return FALSE;
   self->layout = info;

@@ -178,6 +178,34 @@ test_format (const gchar *format)
   g_free (device);
 }
 
+/* Frames in the memory of device 0 are searched on others too. */
+static void
+test_other_devices (void)
+{
+  static const gchar *const devices[] = { "cuda-device-ids=all",
+    "cuda-device-ids=all bidirectional=true references=2",
+    "cuda-device-ids=all method=full search-size=100", "cuda-device-ids=1",
+    "cuda-device-id=1", "cuda-device-id=1 search-size=100" };
+  gchar *system, *device;
+
+  if (cvis_device_count (NULL) < 2) {
+    g_print ("other devices: skipped, needs two\n");
+    return;
+  }
+  system = make_source ("NV12", "");
+  device = make_source (
+      "NV12", "! cudaupload cuda-device-id=0 ! video/x-raw(memory:CUDAMemory)");
+  for (guint i = 0; i < G_N_ELEMENTS (devices); i++) {
+    const gchar *space = strchr (devices[i], ' ');
+    gchar *cpu = g_strconcat ("backend=cpu", space, NULL);
+
+    assert_same (devices[i], run (system, cpu, 1), run (device, devices[i], 2));
+    g_free (cpu);
+  }
+  g_free (system);
+  g_free (device);
+}
+
 static void
 test_decoder (void)
 {
@@ -240,6 +268,7 @@ main (int argc, char **argv)
       g_print ("memory:CUDAMemory %s: skipped, not supported by cudaupload\n",
           formats[i]);
   }
+  test_other_devices ();
   test_decoder ();
   return 0;
 }

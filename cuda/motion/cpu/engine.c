@@ -108,10 +108,35 @@ motion_cpu_create (
   return backend;
 }
 
+/* Loads a frame of a device, which another engine did not compute because its device
+ * is lost. */
+static gboolean
+load_from_device (MotionBackend *backend, MotionCpuPicture *picture,
+    const MotionJob *job, GError **error)
+{
+  const MotionConfig *config = &backend->params.config;
+  const gsize stride = motion_config_get_source_bytes (config);
+  MotionJob here = *job;
+  guint8 *luma = g_malloc (stride * motion_config_get_source_rows (config));
+  const CvisDeviceRows to = { NULL, luma, stride };
+  const gboolean ok = motion_job_copy_rows (config, job, &to, error);
+
+  here.luma = luma;
+  here.stride = stride;
+  if (ok)
+    motion_cpu_picture_load (&backend->params, picture, &here);
+  g_free (luma);
+  return ok;
+}
+
 static gboolean
 cpu_load (MotionBackend *backend, guint picture, MotionJob *job, GError **error)
 {
-  motion_cpu_picture_load (&backend->params, &backend->pictures[picture], job);
+  MotionCpuPicture *to = &backend->pictures[picture];
+
+  if (job->on_device)
+    return load_from_device (backend, to, job, error);
+  motion_cpu_picture_load (&backend->params, to, job);
   return TRUE;
 }
 

@@ -72,6 +72,7 @@ struct _MotionBackend {
   guint n_pictures, n_slots;
   guint sample_size; /* bytes */
   gsize staged_size; /* bytes of a frame as it comes in or goes out */
+  guint8 *whole;     /* device: a frame of another context, before sampling */
   cudaStream_t up, ahead, down;
   cudaEvent_t given; /* the work on a job's stream has finished */
   Picture *pictures;
@@ -277,6 +278,39 @@ sample_rows (const MotionBackend *b, Picture *p, const MotionJob *job)
   }
 }
 
+/* Copies a frame in the memory of another context, and waits until it is read. */
+gboolean
+take_from_context (
+    MotionBackend *b, Picture *p, const MotionJob *job, GError **error)
+{
+  const gsize stride = motion_config_get_source_bytes (&b->config);
+  MotionJob here = *job;
+
+  /* nothing reads the former frame any more */
+  if (!CVIS_CUDA (cudaEventSynchronize (p->made), error))
+    return FALSE;
+  if (b->config.sampling == 1) {
+    const CvisDeviceRows to = { b->context, p->staged, b->layout.staged_pitch };
+
+    return motion_job_copy_rows (&b->config, job, &to, error);
+  }
+  if (b->whole == NULL
+      && !cvis_arena_take (&b->arena, &b->whole,
+          stride * motion_config_get_source_rows (&b->config),
+          "a frame of another device", error))
+    return FALSE;
+  here.luma = b->whole;
+  here.stride = stride;
+  const CvisDeviceRows to = { b->context, b->whole, stride };
+  return motion_job_copy_rows (&b->config, job, &to, error)
+         && CVIS_CUDA (motion_launch_sample (&b->config, &b->layout,
+                           motion_job_get_row (&b->config, &here, 0),
+                           here.stride, p->staged, b->up),
+             error)
+         && CVIS_CUDA (cudaEventRecord (p->staged_there, b->up), error)
+         && CVIS_CUDA (cudaEventSynchronize (p->staged_there), error);
+}
+
 /* Copies a frame in device memory and waits until it is read. */
 gboolean
 take_from_device (
@@ -314,10 +348,20 @@ take_from_host (
 }
 
 gboolean
+is_foreign (const MotionBackend *b, const MotionJob *job)
+{
+  return job->context != NULL
+         && cvis_context_get_handle (job->context)
+                != cvis_context_get_handle (b->context);
+}
+
+gboolean
 load_in_context (
     MotionBackend *b, Picture *p, const MotionJob *job, GError **error)
 {
-  gboolean ok = job->on_device ? take_from_device (b, p, job, error)
+  gboolean ok = job->on_device ? is_foreign (b, job)
+                                     ? take_from_context (b, p, job, error)
+                                     : take_from_device (b, p, job, error)
                 : job->pinned && b->config.sampling == 1
                     ? copy_rows (b, p, job, cudaMemcpyHostToDevice, error)
                     : take_from_host (b, p, job, error);

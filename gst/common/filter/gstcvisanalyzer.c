@@ -122,7 +122,8 @@ prepare_stage (GstCvisAnalyzer *self, GstBuffer *buffer, GError **error)
   CvisContext *context = self->filter.context;
 
   if (priv->on_device) {
-    context = gst_cvis_filter_follow_video (&self->filter, buffer, error);
+    context =
+        gst_cvis_filter_follow_video (&self->filter, buffer, FALSE, error);
     if (context == NULL)
       return FALSE;
     gst_cvis_cuda_order (buffer, NULL);

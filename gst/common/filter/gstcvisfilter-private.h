@@ -71,6 +71,8 @@ GST_DEBUG_CATEGORY_EXTERN (gst_cvis_filter_debug);
  * Returns: FALSE after posting an error */
 gboolean gst_cvis_filter_start_devices (GstCvisFilter *filter);
 void gst_cvis_filter_stop_devices (GstCvisFilter *filter);
+/* The device that the user named, also as the only one of a list; -1: none */
+gint gst_cvis_filter_get_device_id (GstCvisFilter *filter);
 /* Returns: FALSE if @pspec is none of the properties about devices. */
 gboolean gst_cvis_filter_set_device_property (
     GstCvisFilter *filter, const GValue *value, GParamSpec *pspec);

@@ -80,6 +80,17 @@ gst_cvis_filter_get_device_property (
 
 /* --- start and stop ------------------------------------------------------------ */
 
+/* After frames of another context, or none */
+static gboolean
+use_first_device (GstCvisFilter *filter)
+{
+  CvisContext *context = filter->devices->devices[0].context;
+
+  if (filter->context == NULL && context != NULL)
+    filter->context = cvis_context_ref (context);
+  return TRUE;
+}
+
 static gboolean
 adopt_devices (GstCvisFilter *filter, const gchar *ids)
 {
@@ -117,6 +128,8 @@ gst_cvis_filter_start_devices (GstCvisFilter *filter)
   gboolean ok = TRUE;
   gchar *ids;
 
+  if (filter->devices != NULL)
+    return use_first_device (filter);
   GST_OBJECT_LOCK (filter);
   ids = g_strdup (filter->priv->device_ids);
   wanted = filter->backend.wanted;
@@ -127,6 +140,22 @@ gst_cvis_filter_start_devices (GstCvisFilter *filter)
     ok = adopt_devices (filter, ids);
   g_free (ids);
   return ok;
+}
+
+gint
+gst_cvis_filter_get_device_id (GstCvisFilter *filter)
+{
+  gint device_id;
+  gint64 only;
+
+  GST_OBJECT_LOCK (filter);
+  device_id = filter->backend.device_id;
+  if (filter->priv->device_ids != NULL
+      && g_ascii_string_to_signed (
+          filter->priv->device_ids, 10, 0, G_MAXINT, &only, NULL))
+    device_id = (gint) only;
+  GST_OBJECT_UNLOCK (filter);
+  return device_id;
 }
 
 void

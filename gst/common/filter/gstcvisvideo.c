@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "gst/common/filter/gstcvisfilter-private.h"
 #include "gst/common/gstcvismessage.h"
 #include "gst/common/gstcvisquery.h"
 
@@ -172,36 +173,50 @@ gst_cvis_filter_parse_video (GstCvisFilter *filter,
 
 /* --- the backend ------------------------------------------------------------- */
 
-static gint
-get_device_id (GstCvisFilter *filter)
+CvisContext *
+gst_cvis_filter_follow_video (GstCvisFilter *filter, GstBuffer *buffer,
+    gboolean any_device, GError **error)
 {
-  gint device_id;
-
-  GST_OBJECT_LOCK (filter);
-  device_id = filter->backend.device_id;
-  GST_OBJECT_UNLOCK (filter);
-  return device_id;
+  return gst_cvis_cuda_follow (filter->cuda, buffer,
+      any_device ? -1 : gst_cvis_filter_get_device_id (filter), error);
 }
 
-CvisContext *
-gst_cvis_filter_follow_video (
-    GstCvisFilter *filter, GstBuffer *buffer, GError **error)
+gboolean
+gst_cvis_filter_open_other_device (
+    GstCvisFilter *filter, CvisContext *frames, CvisContext **other)
 {
-  return gst_cvis_cuda_follow (
-      filter->cuda, buffer, get_device_id (filter), error);
+  const gint device_id = gst_cvis_filter_get_device_id (filter);
+  GError *error = NULL;
+
+  *other = NULL;
+  if (device_id < 0 || device_id == cvis_context_get_device_id (frames))
+    return TRUE;
+  *other = cvis_context_new (device_id, &error);
+  if (*other == NULL) {
+    GST_ELEMENT_ERROR (filter, RESOURCE, NOT_FOUND,
+        ("Cannot compute on another device than the frames': %s. Set "
+         "cuda-device-id to a device of this machine, or to -1.",
+            error->message),
+        ("frames on device %d, cuda-device-id=%d",
+            cvis_context_get_device_id (frames), device_id));
+    g_error_free (error);
+  }
+  return *other != NULL;
 }
 
 gboolean
 gst_cvis_filter_use_memory (GstCvisFilter *filter, gboolean on_device)
 {
+  if (on_device && !gst_cvis_filter_start_devices (filter))
+    return FALSE;
   GST_OBJECT_LOCK (filter);
   filter->backend.active = on_device || filter->context != NULL
                                ? CVIS_BACKEND_CUDA
                                : CVIS_BACKEND_CPU;
   GST_OBJECT_UNLOCK (filter);
   return !on_device
-         || gst_cvis_cuda_start (
-             filter->cuda, GST_ELEMENT (filter), get_device_id (filter));
+         || gst_cvis_cuda_start (filter->cuda, GST_ELEMENT (filter),
+             gst_cvis_filter_get_device_id (filter));
 }
 
 /* --- memory ------------------------------------------------------------------ */

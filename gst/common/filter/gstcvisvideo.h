@@ -38,9 +38,15 @@ gboolean gst_cvis_caps_on_device (const GstCaps *caps);
 gboolean gst_cvis_filter_parse_video (GstCvisFilter *filter,
     const GstCvisVideoKind *kind, const GstCaps *caps, GstVideoInfo *info);
 
-/* The context of @buffer, which is in CUDA memory; see gst_cvis_cuda_follow(). */
-CvisContext *gst_cvis_filter_follow_video (
-    GstCvisFilter *filter, GstBuffer *buffer, GError **error);
+/* The context of @buffer, which is in CUDA memory; see gst_cvis_cuda_follow().
+ * @any_device: also if the user named another device */
+CvisContext *gst_cvis_filter_follow_video (GstCvisFilter *filter,
+    GstBuffer *buffer, gboolean any_device, GError **error);
+/* Opens the device that the user named, if it is not that of the context @frames.
+ * @other: (out) (transfer full) (nullable): its context; %NULL: compute in @frames
+ * Returns: FALSE after posting an error */
+gboolean gst_cvis_filter_open_other_device (
+    GstCvisFilter *filter, CvisContext *frames, CvisContext **other);
 /* The backend for frames of new caps: CUDA for those @on_device, whose context
  * gst_cvis_filter_follow_video() gives, else the one that was chosen at the start.
  * Returns: FALSE after posting an error */
