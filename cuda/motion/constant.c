@@ -24,12 +24,12 @@
 struct _MotionConstant {
   MotionConfig config;
   guint columns, n;
-  guint frames;       /* that changed, at most MEMORY */
-  gboolean has_intra; /* of the frame before */
-  guint32 *intra;
+  guint frames;   /* that changed, at most MEMORY */
+  guint32 *intra; /* of the frame before; zero: there is none */
   gdouble noise;  /* mean residue of a sample, levels; negative: unknown */
   guint32 *level; /* one level in each sample of a block */
   gdouble *residues;
+  guint16 *bins;     /* of the residues */
   gdouble *activity; /* share of the last frames that changed the block */
   /* of the current frame */
   guint8 *live; /* changed */
@@ -59,14 +59,15 @@ motion_constant_new (const MotionConfig *config, GError **error)
   constant->intra = g_try_new0 (guint32, constant->n);
   constant->level = g_try_new0 (guint32, constant->n);
   constant->residues = g_try_new0 (gdouble, constant->n);
+  constant->bins = g_try_new0 (guint16, constant->n);
   constant->activity = g_try_new0 (gdouble, constant->n);
   constant->live = g_try_new0 (guint8, constant->n);
   constant->flat = g_try_new0 (guint8, constant->n);
   constant->used = g_try_new0 (guint8, constant->n);
   constant->inner = g_try_new0 (guint8, constant->n);
   if (!constant->intra || !constant->level || !constant->residues
-      || !constant->activity || !constant->live || !constant->flat
-      || !constant->used || !constant->inner) {
+      || !constant->bins || !constant->activity || !constant->live
+      || !constant->flat || !constant->used || !constant->inner) {
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
         "cannot allocate memory for %u blocks", constant->n);
     motion_constant_free (constant);
@@ -86,6 +87,7 @@ motion_constant_free (MotionConstant *constant)
   g_free (constant->intra);
   g_free (constant->level);
   g_free (constant->residues);
+  g_free (constant->bins);
   g_free (constant->activity);
   g_free (constant->live);
   g_free (constant->flat);
@@ -99,7 +101,7 @@ motion_constant_restart (MotionConstant *constant)
 {
   constant->frames = 0;
   constant->noise = -1.0;
-  constant->has_intra = FALSE;
+  memset (constant->intra, 0, constant->n * sizeof *constant->intra);
   for (guint i = 0; i < constant->n; i++)
     constant->activity[i] = 0.0;
 }
@@ -138,6 +140,35 @@ select_rank (gdouble *values, guint n, guint rank)
   return values[rank];
 }
 
+/* Residues are sorted into bins of an eighth of a level, of 0 to 255 levels. */
+#define BINS 2048
+
+static gdouble
+get_residue (const MotionConstant *c, const MotionField *field, guint i)
+{
+  return (gdouble) field->blocks[i].sad / (gdouble) c->level[i];
+}
+
+/* The residue that @rank of the blocks' residues are before, in ascending order */
+static gdouble
+select_residue (MotionConstant *c, const MotionField *field, guint rank)
+{
+  guint32 counts[BINS] = { 0 };
+  guint bin = 0, before = 0, n = 0;
+  guint16 *bins = c->bins;
+
+  for (guint i = 0; i < c->n; i++) {
+    bins[i] = (guint16) MIN ((guint) (8 * get_residue (c, field, i)), BINS - 1);
+    counts[bins[i]]++;
+  }
+  while (before + counts[bin] <= rank)
+    before += counts[bin++];
+  for (guint i = 0; i < c->n; i++)
+    if (bins[i] == bin)
+      c->residues[n++] = get_residue (c, field, i);
+  return select_rank (c->residues, n, rank - before);
+}
+
 /* The residue of a cut is not noise, so that the noise may only double from
  * frame to frame. Repeated frames do not show it. */
 static void
@@ -146,13 +177,11 @@ measure_noise (MotionConstant *c, const MotionField *field)
   guint64 change = 0;
   gdouble noise;
 
-  for (guint i = 0; i < c->n; i++) {
-    c->residues[i] = (gdouble) field->blocks[i].sad / (gdouble) c->level[i];
+  for (guint i = 0; i < c->n; i++)
     change += field->blocks[i].zero_sad;
-  }
   if (change == 0)
     return;
-  noise = select_rank (c->residues, c->n, (c->n - 1) / QUANTILE);
+  noise = select_residue (c, field, (c->n - 1) / QUANTILE);
   c->noise = c->noise < 0 ? noise : MIN (noise, 2 * c->noise + 0.1);
 }
 
@@ -166,41 +195,26 @@ get_largest_noise (const MotionConstant *c)
 static void
 classify_blocks (MotionConstant *c, const MotionField *field)
 {
+  const guint32 *levels = c->level;
+  const guint32 *before = c->intra; /* zero before the second frame */
+  guint8 *live = c->live, *flat = c->flat;
   gdouble most;
 
   measure_noise (c, field);
   most = get_largest_noise (c);
   for (guint i = 0; i < c->n; i++) {
-    const CvisMotionBlock *block = &field->blocks[i];
-    guint64 level = c->level[i];
-    gdouble largest = most * (gdouble) level;
-    guint32 before = c->has_intra ? c->intra[i] : block->intra;
-
+    const CvisMotionBlock block = field->blocks[i];
+    const gint64 level = levels[i];
+    const gint64 zero_sad = block.zero_sad;
     /* unchanged: the difference is small, and motion explains none of it */
-    c->live[i] = block->zero_sad > largest
-                 || block->zero_sad > 2 * (guint64) block->sad + level;
-    c->flat[i] = !c->live[i] && MAX (block->intra, before) <= FLAT * level;
+    const gboolean changed = ((gdouble) zero_sad > most * (gdouble) level)
+                             | (zero_sad > 2 * (gint64) block.sad + level);
+
+    live[i] = (guint8) changed;
+    flat[i] = !changed & (MAX (block.intra, before[i]) <= FLAT * level);
   }
 }
 
-static void
-remember_frame (MotionConstant *c, const MotionField *field)
-{
-  guint changed = 0;
-
-  for (guint i = 0; i < c->n; i++) {
-    c->intra[i] = field->blocks[i].intra;
-    changed += c->live[i];
-  }
-  c->has_intra = TRUE;
-  if (changed == 0)
-    return; /* repeated */
-  c->frames = MIN (c->frames + 1, MEMORY);
-  for (guint i = 0; i < c->n; i++)
-    c->activity[i] += (c->live[i] - c->activity[i]) / c->frames;
-}
-
-/* --- which blocks are used --------------------------------------------------- */
 
 static guint
 count_blocks (const guint8 *marks, guint n)
@@ -212,22 +226,46 @@ count_blocks (const guint8 *marks, guint n)
   return count;
 }
 
+static void
+remember_frame (MotionConstant *c, const MotionField *field)
+{
+  const guint8 *live = c->live;
+  gdouble *activity = c->activity;
+  gdouble frames;
+
+  for (guint i = 0; i < c->n; i++)
+    c->intra[i] = field->blocks[i].intra;
+  if (count_blocks (live, c->n) == 0)
+    return; /* repeated */
+  c->frames = MIN (c->frames + 1, MEMORY);
+  frames = c->frames;
+  for (guint i = 0; i < c->n; i++)
+    activity[i] += (live[i] - activity[i]) / frames;
+}
+
+/* --- which blocks are used --------------------------------------------------- */
+
 /* Uses the blocks that change or have been changing. */
 static void
 use_changing (MotionConstant *c)
 {
+  const guint8 *live = c->live;
+  const gdouble *activity = c->activity;
+  guint8 *used = c->used;
+
   for (guint i = 0; i < c->n; i++)
-    c->used[i] = c->live[i] || c->activity[i] >= ACTIVE;
+    used[i] = live[i] | (activity[i] >= ACTIVE);
 }
 
 /* Whether hardly anything else has texture: a logo, a ticker, bars. */
 static gboolean
 is_most_of_texture (const MotionConstant *c)
 {
+  const guint8 *used = c->used, *flat = c->flat;
   guint textured = 0;
 
   for (guint i = 0; i < c->n; i++)
-    textured += c->used[i] || !c->flat[i];
+    textured += used[i] | !flat[i];
   return 4 * count_blocks (c->used, c->n) >= 3 * textured;
 }
 
@@ -242,13 +280,20 @@ is_picture_in_picture (const MotionConstant *c)
 
   if (5 * count < c->n)
     return FALSE;
-  for (guint i = 0; i < c->n; i++) {
-    if (!c->used[i])
+  for (guint y = 0; y < c->n / c->columns; y++) {
+    const guint8 *used = c->used + (gsize) y * c->columns;
+    guint first = 0, last = c->columns - 1;
+
+    while (first < last && !used[first])
+      first++;
+    if (!used[first])
       continue;
-    left = MIN (left, i % c->columns);
-    right = MAX (right, i % c->columns);
-    top = MIN (top, i / c->columns);
-    bottom = MAX (bottom, i / c->columns);
+    while (!used[last])
+      last--;
+    left = MIN (left, first);
+    right = MAX (right, last);
+    top = MIN (top, y);
+    bottom = y;
   }
   edges = (left == 0) + (right == c->columns - 1) + (top == 0)
           + (bottom == c->n / c->columns - 1);
@@ -290,24 +335,32 @@ use_between_bars (MotionConstant *c)
     left++;
   while (is_flat_column (c, right - 1))
     right--;
-  for (guint i = 0; i < c->n; i++)
-    c->used[i] = i % c->columns >= left && i % c->columns < right
-                 && i / c->columns >= top && i / c->columns < bottom;
+  memset (c->used, 0, c->n);
+  for (guint y = top; y < bottom; y++)
+    memset (c->used + (gsize) y * c->columns + left, 1, right - left);
   return (right - left) * (bottom - top) < c->n;
 }
 
-static gboolean
-has_constant_neighbour (const MotionConstant *c, guint i)
+/* Marks the blocks of a row whose neighbours in this and the adjacent rows are used. */
+static void
+mark_inner (MotionConstant *c, guint y)
 {
-  guint column = i % c->columns, row = i / c->columns;
-  guint rows = c->n / c->columns;
+  const guint last = c->columns - 1, rows = c->n / c->columns;
+  const guint8 *row = c->used + (gsize) y * c->columns;
+  const guint8 *above = y > 0 ? row - c->columns : row;
+  const guint8 *below = y + 1 < rows ? row + c->columns : row;
+  guint8 *inner = c->inner + (gsize) y * c->columns;
+  guint8 left, here = above[0] & row[0] & below[0];
 
-  for (guint y = row > 0 ? row - 1 : 0; y <= MIN (row + 1, rows - 1); y++)
-    for (guint x = column > 0 ? column - 1 : 0;
-         x <= MIN (column + 1, c->columns - 1); x++)
-      if (!c->used[y * c->columns + x])
-        return TRUE;
-  return FALSE;
+  left = here;
+  for (guint x = 0; x <= last; x++) {
+    const guint next = MIN (x + 1, last);
+    const guint8 right = above[next] & row[next] & below[next];
+
+    inner[x] = left & here & right;
+    left = here;
+    here = right;
+  }
 }
 
 /* Leaves out the blocks beside constant ones too, since the edge of the
@@ -317,8 +370,8 @@ leave_out_edges (MotionConstant *c)
 {
   guint count = count_blocks (c->used, c->n);
 
-  for (guint i = 0; i < c->n; i++)
-    c->inner[i] = c->used[i] && !has_constant_neighbour (c, i);
+  for (guint y = 0; y < c->n / c->columns; y++)
+    mark_inner (c, y);
   if (4 * count_blocks (c->inner, c->n) >= count)
     memcpy (c->used, c->inner, c->n);
 }
@@ -347,15 +400,21 @@ motion_count_used (
     const MotionConfig *config, const MotionField *field, guint64 *samples)
 {
   const CvisMotionBlock *block = field->blocks;
-  guint size = config->block_size, blocks = 0;
+  const guint size = config->block_size;
+  const guint last = motion_config_get_columns (config) - 1;
+  guint blocks = 0;
 
   *samples = 0;
-  for (guint y = 0; y < config->height; y += size)
-    for (guint x = 0; x < config->width; x += size, block++)
-      if (!(block->flags & CVIS_MOTION_BLOCK_CONSTANT)) {
-        blocks++;
-        *samples +=
-            MIN (size, config->width - x) * MIN (size, config->height - y);
-      }
+  for (guint y = 0; y < config->height; y += size) {
+    const guint height = MIN (size, config->height - y);
+    guint whole = 0, narrow;
+
+    for (guint x = 0; x < last; x++, block++)
+      whole += !(block->flags & CVIS_MOTION_BLOCK_CONSTANT);
+    narrow = !((block++)->flags & CVIS_MOTION_BLOCK_CONSTANT);
+    blocks += whole + narrow;
+    *samples +=
+        (whole * size + narrow * (config->width - last * size)) * height;
+  }
   return blocks;
 }

@@ -32,10 +32,12 @@ typedef struct {
   CvisMotionVector vector;
 } Point;
 
+/* @x: middles of the columns, relative to the frame's */
 typedef struct {
   const MotionConfig *config;
   const MotionField *field;
   guint columns, rows;
+  gdouble *x;
   Point *points;
   guint n;
 } Blocks;
@@ -69,40 +71,39 @@ get_side (guint size, guint whole, guint i)
   return MIN (size, whole - i * size);
 }
 
-static Point
-make_point (const Blocks *blocks, guint column, guint row)
+/* Middle of a row or column of blocks, relative to the frame's, pixels */
+static gdouble
+get_middle (guint size, guint whole, guint i)
 {
-  const MotionConfig *config = blocks->config;
-  const CvisMotionVector *v =
-      &blocks->field->vectors[row * blocks->columns + column];
-  guint size = config->block_size, left = column * size, top = row * size;
+  return i * size + get_side (size, whole, i) / 2.0 - whole / 2.0;
+}
 
-  return (Point){
-    .x = (left + MIN (left + size, config->width)) / 2.0 - config->width / 2.0,
-    .y = (top + MIN (top + size, config->height)) / 2.0 - config->height / 2.0,
-    .vx = v->x / 4.0,
-    .vy = v->y / 4.0,
-    .vector = *v,
-  };
+static Point
+make_point (const Blocks *blocks, guint i, gdouble x, gdouble y)
+{
+  const CvisMotionVector v = blocks->field->vectors[i];
+
+  return (
+      Point){ .x = x, .y = y, .vx = v.x / 4.0, .vy = v.y / 4.0, .vector = v };
 }
 
 static void
 list_points (Blocks *blocks, guint texture)
 {
   const MotionConfig *config = blocks->config;
+  const guint size = config->block_size;
+  guint i = 0, n = 0;
 
-  blocks->n = 0;
   for (guint row = 0; row < blocks->rows; row++) {
-    guint height = get_side (config->block_size, config->height, row);
+    const guint height = get_side (size, config->height, row);
+    const gdouble y = get_middle (size, config->height, row);
 
-    for (guint column = 0; column < blocks->columns; column++) {
-      guint width = get_side (config->block_size, config->width, column);
-
-      if (is_used (
-              blocks, row * blocks->columns + column, width * height, texture))
-        blocks->points[blocks->n++] = make_point (blocks, column, row);
-    }
+    for (guint column = 0; column < blocks->columns; column++, i++)
+      if (is_used (blocks, i, get_side (size, config->width, column) * height,
+              texture))
+        blocks->points[n++] = make_point (blocks, i, blocks->x[column], y);
   }
+  blocks->n = n;
 }
 
 static gboolean
@@ -238,15 +239,18 @@ static guint
 count_agreeing (const Blocks *blocks, const Model *model)
 {
   const gdouble tolerance = tolerances[G_N_ELEMENTS (tolerances) - 1];
-  guint count = 0;
+  const CvisMotionBlock *block = blocks->field->blocks;
+  guint count = 0, i = 0;
 
   for (guint row = 0; row < blocks->rows; row++) {
-    for (guint column = 0; column < blocks->columns; column++) {
-      guint i = row * blocks->columns + column;
-      Point point = make_point (blocks, column, row);
+    const gdouble y =
+        get_middle (blocks->config->block_size, blocks->config->height, row);
 
-      if (!(blocks->field->blocks[i].flags & UNUSABLE))
-        count += (guint) agrees_with_model (model, tolerance, &point);
+    for (guint column = 0; column < blocks->columns; column++, i++) {
+      const Point point = make_point (blocks, i, blocks->x[column], y);
+
+      count += (guint) (agrees_with_model (model, tolerance, &point)
+                        & !(block[i].flags & UNUSABLE));
     }
   }
   return count;
@@ -267,13 +271,15 @@ motion_find_global (const MotionConfig *config, const MotionField *field,
   guint64 samples;
 
   blocks.points = g_new (Point, blocks.columns * blocks.rows);
+  blocks.x = g_new (gdouble, blocks.columns);
+  for (guint i = 0; i < blocks.columns; i++)
+    blocks.x[i] = get_middle (config->block_size, config->width, i);
   list_points (&blocks, TEXTURE);
   if (!find_mode (&blocks, &model)) {
     list_points (&blocks, 0); /* the whole frame is flat: use all blocks */
     find_mode (&blocks, &model);
   }
   fit_model (&blocks, &model);
-  g_free (blocks.points);
   into->global_x = model.tx;
   into->global_y = model.ty;
   into->global_zoom = hypot (1.0 + model.a, model.b);
@@ -281,4 +287,6 @@ motion_find_global (const MotionConfig *config, const MotionField *field,
   used = motion_count_used (config, field, &samples);
   into->global_share =
       used > 0 ? (gdouble) count_agreeing (&blocks, &model) / used : 0.0;
+  g_free (blocks.points);
+  g_free (blocks.x);
 }

@@ -22,11 +22,21 @@
 
 /* --- texture map of a frame ---------------------------------------------- */
 
-/* Cell of the map for block @i, of @n blocks across or down. */
+/* Cell of the map for block @i, of @blocks across or down */
 static guint
 get_cell (guint i, guint blocks)
 {
   return blocks > MOTION_SCENE_CELLS ? i * MOTION_SCENE_CELLS / blocks : i;
+}
+
+/* First block after cell @cell, of @blocks across or down */
+static guint
+get_cell_end (guint cell, guint blocks)
+{
+  return blocks > MOTION_SCENE_CELLS
+             ? ((cell + 1) * blocks + MOTION_SCENE_CELLS - 1)
+                   / MOTION_SCENE_CELLS
+             : cell + 1;
 }
 
 /* Logarithm of the mean deviation in each cell: a change of the light adds
@@ -47,16 +57,21 @@ map_texture (const MotionConfig *config, const MotionField *field,
   memset (map, 0, sizeof samples);
   for (guint row = 0; row < rows; row++) {
     const CvisMotionBlock *block = &field->blocks[row * columns];
-    guint first = get_cell (row, rows) * MOTION_SCENE_CELLS;
+    guint cell = get_cell (row, rows) * MOTION_SCENE_CELLS;
     guint height = MIN (size, config->height - row * size);
 
-    for (guint column = 0; column < columns; column++, block++) {
-      guint cell = first + get_cell (column, columns);
+    for (guint first = 0, end; first < columns; first = end, cell++) {
+      guint64 intra = 0;
 
-      map[cell] += block->intra / level;
-      samples[cell] += MIN (size, config->width - column * size) * height;
-      in_use[cell] += !(block->flags & CVIS_MOTION_BLOCK_CONSTANT);
-      blocks[cell]++;
+      end = get_cell_end (cell % MOTION_SCENE_CELLS, columns);
+      for (guint column = first; column < end; column++, block++) {
+        intra += block->intra;
+        in_use[cell] += !(block->flags & CVIS_MOTION_BLOCK_CONSTANT);
+      }
+      map[cell] += (gdouble) intra / level;
+      samples[cell] +=
+          (MIN (end * size, config->width) - first * size) * height;
+      blocks[cell] += end - first;
     }
   }
   for (guint i = 0; i < CELLS; i++) {
@@ -189,13 +204,21 @@ exchange_scores (MotionSceneDetector *detector, const MotionConfig *config,
     intra += used[i] ? detector->intra[i] : 0;
     detector->unexplained[i] = detector->intra[i] = 0;
   }
-  for (guint i = 0; i < columns * rows; i++) {
-    const CvisMotionBlock *block = &field->blocks[i];
-    guint cell = get_cell (i / columns, rows) * MOTION_SCENE_CELLS
-                 + get_cell (i % columns, columns);
+  for (guint row = 0; row < rows; row++) {
+    const CvisMotionBlock *block = &field->blocks[row * columns];
+    guint cell = get_cell (row, rows) * MOTION_SCENE_CELLS;
 
-    detector->unexplained[cell] += MIN (block->sad, block->intra);
-    detector->intra[cell] += block->intra;
+    for (guint first = 0, end; first < columns; first = end, cell++) {
+      guint64 own_unexplained = 0, own_intra = 0;
+
+      end = get_cell_end (cell % MOTION_SCENE_CELLS, columns);
+      for (guint column = first; column < end; column++, block++) {
+        own_unexplained += MIN (block->sad, block->intra);
+        own_intra += block->intra;
+      }
+      detector->unexplained[cell] += (gdouble) own_unexplained;
+      detector->intra[cell] += (gdouble) own_intra;
+    }
   }
   return intra > 0 ? unexplained / intra : 0.0;
 }
