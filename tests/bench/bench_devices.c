@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* Frames over CUDA devices through CvisFleet, as the elements compute them, with the input
- * of each device in its own memory: 1, 2, ... n devices, medians of five runs, the ratio
+ * of each device in its own memory: 1, 2, 4, ... n devices, medians of five runs, the ratio
  * to one device, and a checksum of all results, which must be the same in each row.
  *
  *   bench_devices [--devices=LIST] [--balance=queue|equal|fuzzy] [--only=TEXT]
@@ -501,12 +501,20 @@ measure_on (const Work *work, guint n, guint32 *hash)
   return bench_median (seconds, RUNS);
 }
 
+/* 1, 2, 4, ... @all, 0 */
+static guint
+get_next_count (guint n, guint all)
+{
+  return n == all ? 0 : MIN (2 * n, all);
+}
+
 static void
 measure (const Work *work)
 {
+  const guint all = MIN (devices->n, MAX_DEVICES);
   gdouble alone = 0.0;
 
-  for (guint n = 1; n <= MIN (devices->n, MAX_DEVICES); n++) {
+  for (guint n = 1; n != 0; n = get_next_count (n, all)) {
     guint32 hash;
     const gdouble seconds = measure_on (work, n, &hash);
 

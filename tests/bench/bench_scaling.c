@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* One float32 surface over 1, 2, .. devices, transform and inverse: the time of a surface,
+/* One float32 surface over 1, 2, 4, .. devices, transform and inverse: the time of a surface,
  * the ratio to the first device, and a checksum of the result, which has to be the same in
  * all lines of a case.
  *
@@ -34,6 +34,13 @@
 #include "cuda/lifting/rowblocks.h"
 
 #define DEPTH 2
+
+/* 1, 2, 4, ... @all, 0 */
+static guint
+get_next_count (guint n, guint all)
+{
+  return n == all ? 0 : MIN (2 * n, all);
+}
 #define SAMPLE sizeof (gfloat)
 
 static gchar *ids = "all", *sides = "10240,12288,16384", *names = "9/7,db2";
@@ -565,7 +572,8 @@ static void
 measure_all_shared (Case *c)
 {
   c->first = 0.0;
-  for (guint n = 0; n <= devices->n; n++)
+  measure_shared (c, 0);
+  for (guint n = 1; n != 0; n = get_next_count (n, devices->n))
     measure_shared (c, n);
 }
 
@@ -598,7 +606,7 @@ measure_case (Case *c)
   if (no_resident || memory_mib > 0)
     return;
   c->first = 0.0;
-  for (guint n = 1; n <= devices->n; n++)
+  for (guint n = 1; n != 0; n = get_next_count (n, devices->n))
     measure_resident (c, n);
 }
 
