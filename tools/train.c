@@ -318,7 +318,8 @@ judge_network (TrainRun *self)
   const gsize n = summary->split.n[PBF_PART_TEST];
   gfloat *answers = pbf_predict (summary->network, summary->dataset, rows, n);
 
-  pbf_evaluate (summary->dataset, rows, n, answers, &summary->evaluation);
+  pbf_evaluate (summary->network, summary->dataset, rows, n, answers,
+      &summary->evaluation);
   g_free (answers);
 }
 
@@ -328,15 +329,15 @@ static void
 print_training (const TrainSummary *summary)
 {
   const PbfEvaluation *evaluation = &summary->evaluation;
-  gchar **classes = summary->dataset->classes;
+  gchar **names = summary->network->names;
 
   g_print ("%-16s", "true \\ answer");
-  for (guint o = 0; o < evaluation->n_classes; o++)
-    g_print (" %14.14s", classes[o]);
+  for (guint o = 0; o < evaluation->n_answers; o++)
+    g_print (" %14.14s", names[o]);
   g_print ("   recall\n");
   for (guint c = 0; c < evaluation->n_classes; c++) {
-    g_print ("%-16.16s", classes[c]);
-    for (guint o = 0; o < evaluation->n_classes; o++)
+    g_print ("%-16.16s", names[c]);
+    for (guint o = 0; o < evaluation->n_answers; o++)
       g_print (" %14" G_GUINT64_FORMAT, evaluation->confusion[c][o]);
     g_print (" %6.2f %%\n", 100 * evaluation->recall[c]);
   }
@@ -344,6 +345,8 @@ print_training (const TrainSummary *summary)
            " rows of %u groups that were not trained on\n",
       100 * evaluation->balanced, evaluation->n,
       summary->split.n_groups[PBF_PART_TEST]);
+  g_print ("%.2f %% of these rows are answered \"" PBF_UNKNOWN_NAME "\"\n",
+      100 * (gdouble) evaluation->rejected / (gdouble) evaluation->n);
   g_print ("calibration error %.2f %%, %u epochs, best %u\n",
       100 * evaluation->calibration_error, summary->training.epochs,
       summary->training.best_epoch);
@@ -371,6 +374,8 @@ print_training_json (const TrainSummary *summary)
         g_array_index (evaluation->machines, PbfMachineScore, evaluation->worst)
             .balanced);
     json_add_double (json, "calibration-error", evaluation->calibration_error);
+    json_add_double (json, "rejected",
+        (gdouble) evaluation->rejected / (gdouble) evaluation->n);
     json_builder_set_member_name (json, "recall");
     json_builder_begin_object (json);
     for (guint c = 0; c < evaluation->n_classes; c++)

@@ -51,14 +51,14 @@ static void
 add_confusion (const TrainSummary *summary, Report *report)
 {
   const PbfEvaluation *evaluation = &summary->evaluation;
-  const guint n = evaluation->n_classes;
+  const guint n = evaluation->n_answers;
   const gchar *head[CVIS_PBF_MAX_OUTPUTS + 3] = { "true class" };
 
   for (guint o = 0; o < n; o++)
-    head[1 + o] = summary->dataset->classes[o];
+    head[1 + o] = summary->network->names[o];
   head[1 + n] = "recall, %";
   report_begin_table (report, head);
-  for (guint c = 0; c < n; c++) {
+  for (guint c = 0; c < evaluation->n_classes; c++) {
     gchar *cells[CVIS_PBF_MAX_OUTPUTS + 3] = { g_strdup (
         summary->dataset->classes[c]) };
 
@@ -280,10 +280,11 @@ add_gaps (const TrainSummary *summary, gboolean severity, Report *report)
 
   add_class_gaps (summary, report);
   report_add_paragraph (report,
-      "A class that is not in this table is answered with one that is: the "
-      "network has no answer for an unknown state, and its probabilities do "
-      "not "
-      "tell.");
+      "Frames of a state that is not in this table are answered \"unknown\" if "
+      "their features are unlike those of all classes, and otherwise with one "
+      "of "
+      "the classes, often with a high probability: a state that resembles a "
+      "class is taken for it.");
   if (summary->dataset->machine_stats->len == 1)
     report_add_paragraph (report,
         "All rows are of one machine. Nothing is known about other machines, "
@@ -317,13 +318,17 @@ train_report_fill (const TrainSummary *summary, Report *report)
   report_add_paragraph (report,
       "Balanced accuracy %.2f %% on rows that were not trained on, %.2f %% on "
       "the "
-      "worst machine. Expected calibration error %.2f %%. Trained on %s.",
+      "worst machine. Expected calibration error %.2f %%. %.2f %% of the rows "
+      "are "
+      "answered \"unknown\", which counts as wrong. Trained on %s.",
       100 * evaluation->balanced,
       100
           * g_array_index (
               evaluation->machines, PbfMachineScore, evaluation->worst)
                 .balanced,
-      100 * evaluation->calibration_error, summary->network->about);
+      100 * evaluation->calibration_error,
+      100 * (gdouble) evaluation->rejected / (gdouble) evaluation->n,
+      summary->network->about);
   add_training_table (summary, report);
   report_add_heading (report, "Answers by class");
   add_confusion (summary, report);

@@ -374,23 +374,28 @@ pbf_one_nan (gfloat x)
   return x;
 }
 
-/* The network's output activation, in place: 0 none, 1 sigmoid, 2 softmax. */
+/* The network's output activation, in place (PbfActivation): 0 none, 1 sigmoid,
+ * 2 softmax, 4 softmax without the last output, which is its part of the softmax over
+ * all of them. */
 PBF_INLINE void
 pbf_activate (gfloat *out, guint n, gint activation)
 {
   gfloat top = out[0], sum = 0.0f;
-
   if (activation == 1) {
     for (guint k = 0; k < n; k++)
       out[k] = 1.0f / (1.0f + pbf_exp (-out[k]));
-  } else if (activation == 2) {
-    for (guint k = 1; k < n; k++)
+  } else if (activation == 2 || activation == 4) {
+    guint classes = activation == 4 ? n - 1 : n;
+
+    for (guint k = 1; k < classes; k++)
       top = out[k] > top ? out[k] : top;
-    for (guint k = 0; k < n; k++) {
-      out[k] = pbf_exp (out[k] - top);
-      sum = sum + out[k];
-    }
     for (guint k = 0; k < n; k++)
+      out[k] = pbf_exp (out[k] - top);
+    for (guint k = 0; k < classes; k++)
+      sum = sum + out[k];
+    if (classes < n)
+      out[classes] = out[classes] / (sum + out[classes]);
+    for (guint k = 0; k < classes; k++)
       out[k] = out[k] / sum;
   }
   for (guint k = 0; k < n; k++)

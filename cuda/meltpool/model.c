@@ -318,6 +318,32 @@ read_names (PbfModel *model, const PbfSafetensors *file, GError **error)
   return TRUE;
 }
 
+/* The output of unknown frames; after read_names() */
+static gboolean
+read_unknown (PbfModel *model, const PbfSafetensors *file, GError **error)
+{
+  const gchar *text = pbf_safetensors_metadata (file, "unknown");
+  gchar *shown;
+
+  if (!text)
+    return TRUE;
+  if (model->outputs < 3 || strcmp (text, model->names[model->outputs - 1])) {
+    shown = g_strescape (text, NULL);
+    set_model_error (error,
+        "metadata \"unknown\" is \"%.40s\", must be the name of the last of "
+        "at least 3 outputs",
+        shown);
+    g_free (shown);
+    return FALSE;
+  }
+  if (model->activation != PBF_ACTIVATION_SOFTMAX)
+    return set_model_error (
+        error, "metadata \"unknown\" needs \"activation\" \"softmax\"");
+  model->unknown = TRUE;
+  model->activation = PBF_ACTIVATION_SOFTMAX_UNKNOWN;
+  return TRUE;
+}
+
 /* The scaling of features relative to a baseline */
 static gboolean
 read_relative (PbfModel *model, const PbfSafetensors *file, GError **error)
@@ -372,7 +398,8 @@ read_model (PbfModel *model, const PbfSafetensors *file, GError **error)
          && read_layer1 (model, file, error) && read_layer2 (model, file, error)
          && read_scaling (model, file, error)
          && read_baseline (model, file, error)
-         && read_names (model, file, error);
+         && read_names (model, file, error)
+         && read_unknown (model, file, error);
 }
 
 PbfModel *

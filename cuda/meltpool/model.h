@@ -25,7 +25,9 @@ typedef enum {
   PBF_ACTIVATION_NONE,
   PBF_ACTIVATION_SIGMOID,
   PBF_ACTIVATION_SOFTMAX,
-  PBF_ACTIVATION_AUTO, /* the model's; not for an engine */
+  PBF_ACTIVATION_AUTO,            /* the model's; not for an engine */
+  PBF_ACTIVATION_SOFTMAX_UNKNOWN, /* softmax without the last output; that output is its
+                                   * part of the softmax over all of them */
 } PbfActivation;
 
 typedef enum {
@@ -42,6 +44,7 @@ typedef enum {
  * @window: temporal window used in training, frames; -1 if the file does not
  *   specify it
  * @activation: of the outputs, by the file; NONE if it does not specify it
+ * @unknown: the last output is no class: it says that a frame is of none of them
  * @mean: subtracted from each feature
  * @inv_std: factor after that: 1 / in.std, rounded once
  * @w1t: l1.weight transposed: [40][hidden_padded], rows padded with zeros to
@@ -59,6 +62,7 @@ typedef struct {
   guint hidden, hidden_padded, outputs;
   gint threshold, window;
   PbfActivation activation;
+  gboolean unknown;
   gfloat mean[CVIS_PBF_N_FEATURES], inv_std[CVIS_PBF_N_FEATURES];
   gfloat *w1t, *b1, *w2, *b2;
   gchar **names;

@@ -9,22 +9,24 @@
 
 struct _PbfVote {
   guint window;
-  gboolean probabilities;
+  gboolean probabilities, unknown;
+  gfloat limit;  /* of the output of unknown frames */
   guint n, next; /* frames in @classes, and where the next one goes */
   guint counts[CVIS_PBF_MAX_OUTPUTS];
   guint8 classes[];
 };
 
 PbfVote *
-pbf_vote_new (guint window, PbfActivation activation)
+pbf_vote_new (guint window, PbfActivation activation, gboolean unknown)
 {
   PbfVote *vote;
 
   g_return_val_if_fail (window >= 1 && window <= PBF_MAX_VOTE_WINDOW, NULL);
   vote = g_malloc0 (sizeof *vote + window);
   vote->window = window;
-  vote->probabilities = activation == PBF_ACTIVATION_SIGMOID
-                        || activation == PBF_ACTIVATION_SOFTMAX;
+  vote->probabilities = activation != PBF_ACTIVATION_NONE;
+  vote->unknown = unknown;
+  vote->limit = vote->probabilities ? PBF_UNKNOWN_LIMIT : 0;
   return vote;
 }
 
@@ -41,18 +43,21 @@ pbf_vote_reset (PbfVote *vote)
   memset (vote->counts, 0, sizeof vote->counts);
 }
 
-/* The number of the largest value, of equals the first.
- * Returns: FALSE if one is NaN */
-static gboolean
-find_largest (const gfloat *values, guint n, guint *largest)
+gboolean
+pbf_find_class (const gfloat *outputs, guint n, gboolean unknown, gfloat limit,
+    guint *class_index)
 {
-  *largest = 0;
-  for (guint i = 0; i < n; i++) {
-    if (isnan (values[i]))
+  const guint classes = unknown ? n - 1 : n;
+
+  *class_index = 0;
+  for (guint i = 0; i < n; i++)
+    if (isnan (outputs[i]))
       return FALSE;
-    if (values[i] > values[*largest])
-      *largest = i;
-  }
+  for (guint i = 1; i < classes; i++)
+    if (outputs[i] > outputs[*class_index])
+      *class_index = i;
+  if (unknown && outputs[classes] >= limit)
+    *class_index = classes;
   return TRUE;
 }
 
@@ -73,18 +78,19 @@ pbf_vote_apply (PbfVote *vote, CvisPbfResult *results, guint n)
 {
   for (guint i = 0; i < n; i++) {
     CvisPbfResult *result = &results[i];
-    guint largest, most = 0;
+    guint found, most = 0;
 
     if (result->n_outputs < 2
-        || !find_largest (result->outputs, result->n_outputs, &largest))
+        || !pbf_find_class (result->outputs, result->n_outputs, vote->unknown,
+            vote->limit, &found))
       continue;
-    enter_class (vote, largest);
+    enter_class (vote, found);
     for (guint k = 1; k < result->n_outputs; k++)
       if (vote->counts[k] > vote->counts[most])
         most = k;
-    result->class_index = largest;
+    result->class_index = found;
     result->class_probability =
-        vote->probabilities ? result->outputs[largest] : 0.0f;
+        vote->probabilities ? result->outputs[found] : 0.0f;
     result->vote_n = vote->n;
     result->vote_class = most;
     result->vote_count = vote->counts[most];

@@ -217,8 +217,9 @@ typedef struct {
  *   highest scores, Q16: 65536 means no other component, 32768 an equal one. 0
  *   if the position has another source, if no pixel reaches the threshold, and
  *   in records of older versions
- * @class_index: the class: the number of the largest output, of equals the first.
- *   Valid if @vote_n > 0
+ * @class_index: the class: the number of the largest output, of equals the first; with
+ *   an output of unknown frames that one if it reaches 0.5, else the largest of the
+ *   others. Valid if @vote_n > 0
  * @class_probability: its value, if the output activation makes probabilities
  *   (sigmoid, softmax); else 0
  * @vote_n: frames that vote: the last frames with a class, this one included. 0 if

@@ -135,11 +135,15 @@ static void
 make_vote (GstCudaPbfMonitor *self)
 {
   PbfActivation *activation = &self->active.config.activation;
+  const gboolean unknown = self->model != NULL && self->model->unknown;
 
   if (*activation == PBF_ACTIVATION_AUTO)
     *activation =
         self->model != NULL ? self->model->activation : PBF_ACTIVATION_NONE;
-  self->vote = pbf_vote_new (self->active.vote_window, *activation);
+  /* softmax is over classes */
+  if (unknown && *activation == PBF_ACTIVATION_SOFTMAX)
+    *activation = PBF_ACTIVATION_SOFTMAX_UNKNOWN;
+  self->vote = pbf_vote_new (self->active.vote_window, *activation, unknown);
 }
 
 static gboolean

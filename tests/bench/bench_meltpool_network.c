@@ -8,9 +8,17 @@
  * machines with a 95 % interval (1.96 standard errors; of the calibration error by
  * bootstrap over machines).
  *
- *   bench_meltpool_network NETWORK.safetensors [--settings=150] [--rows=400]
- *     [--baseline=8000] [--seed=1000003] [--threads=0] [--check] [--slack=0]
+ * An answer "unknown" is a wrong one. How well the output of unknown frames finds a state
+ * that was not trained on is judged with networks that are trained here, each without one
+ * of the states: the area under the curve of found against rejected frames (AUROC; 1/2:
+ * chance).
  *
+ *   bench_meltpool_network NETWORK.safetensors [--settings=150] [--rows=400]
+ *     [--baseline=8000] [--seed=1000003] [--unknown=1200] [--threads=0] [--check]
+ *     [--slack=0]
+ *
+ * --seed: of the machines that are tested
+ * --unknown: machines to train on without a state; 0: no such training
  * --check: exit status 1 if a figure misses its limit by more than --slack (a fraction). */
 #include <math.h>
 #include <stdlib.h>
@@ -19,14 +27,16 @@
 #include "cuda/meltpool/train/evaluate.h"
 #include "cuda/meltpool/train/random.h"
 #include "cuda/meltpool/train/simulate.h"
+#include "cuda/meltpool/train/trainer.h"
 
 #define N_CLASSES 5
 #define VOTE 100 /* consecutive frames */
+#define RESAMPLES 1000
 
 enum { NOMINAL, KEYHOLE, LACK_OF_FUSION, SPATTER, DRIFT };
 
 static gint settings = 150, n_rows = 400, baseline = 8000, seed = 1000003,
-            threads = 0;
+            unknown = 1200, threads = 0;
 static gboolean check;
 static gdouble slack;
 static gchar **files;
@@ -39,6 +49,8 @@ static const GOptionEntry entries[] = {
   { "baseline", 0, 0, G_OPTION_ARG_INT, &baseline, "frames of a baseline",
       NULL },
   { "seed", 0, 0, G_OPTION_ARG_INT, &seed, "of the machines", NULL },
+  { "unknown", 0, 0, G_OPTION_ARG_INT, &unknown,
+      "machines to train on without a state", NULL },
   { "threads", 0, 0, G_OPTION_ARG_INT, &threads, "0: one per processor", NULL },
   { "check", 0, 0, G_OPTION_ARG_NONE, &check, "fail below the limits", NULL },
   { "slack", 0, 0, G_OPTION_ARG_DOUBLE, &slack, "of the limits", NULL },
@@ -51,17 +63,19 @@ static const GOptionEntry entries[] = {
 /* Of one machine; false alarms are of nominal frames at the threshold that finds 99 % of
  * the class on all machines together. */
 typedef struct {
-  gdouble balanced, vote, recall[N_CLASSES];
+  gdouble balanced, vote, rejected, recall[N_CLASSES];
   gdouble keyhole, lack_of_fusion; /* the output alone: class or any other */
   gdouble keyhole_alarms, lack_of_fusion_alarms;
   gdouble nominal_or_spatter;
-  gdouble bins[PBF_RELIABILITY_BINS][2]; /* sums of confidence and right */
+  gdouble bins[PBF_RELIABILITY_BINS][2]; /* sums of confidence and right, */
+  gdouble answered;                      /* of frames that are not rejected */
 } Figures;
 
 typedef struct {
   const gchar *name;
+  const PbfNetwork *network;
   PbfDataset *dataset;
-  gfloat *answers;  /* [rows][N_CLASSES] */
+  gfloat *answers;  /* [rows][network->outputs] */
   Figures *figures; /* [machines] */
 } Trial;
 
@@ -82,7 +96,7 @@ find_threshold (const Trial *trial, guint class)
 
   for (gsize r = 0; r < trial->dataset->n; r++)
     if (trial->dataset->labels[r] == class)
-      found[n++] = trial->answers[r * N_CLASSES + class];
+      found[n++] = trial->answers[r * trial->network->outputs + class];
   qsort (found, n, sizeof *found, compare_floats);
   threshold = found[n / 100];
   g_free (found);
@@ -90,13 +104,13 @@ find_threshold (const Trial *trial, guint class)
 }
 
 static guint
-vote_of (const gfloat *answers, guint n)
+vote_of (const PbfNetwork *network, const gfloat *answers, guint n)
 {
-  guint votes[N_CLASSES] = { 0 }, best = 0;
+  guint votes[CVIS_PBF_MAX_OUTPUTS] = { 0 }, best = 0;
 
   for (guint r = 0; r < n; r++)
-    votes[pbf_best_output (answers + r * N_CLASSES, N_CLASSES)]++;
-  for (guint c = 1; c < N_CLASSES; c++)
+    votes[pbf_network_choose (network, answers + r * network->outputs)]++;
+  for (guint c = 1; c < network->outputs; c++)
     if (votes[c] > votes[best])
       best = c;
   return best;
@@ -106,6 +120,7 @@ vote_of (const gfloat *answers, guint n)
 static void
 find_figures (const Trial *trial, guint machine, const gfloat thresholds[2])
 {
+  const PbfNetwork *network = trial->network;
   Figures *f = &trial->figures[machine];
   const guint rows = (guint) n_rows, votes = MAX (rows / VOTE, 1);
   const gsize first = (gsize) machine * rows * N_CLASSES;
@@ -114,19 +129,25 @@ find_figures (const Trial *trial, guint machine, const gfloat thresholds[2])
 
   *f = (Figures){ 0 };
   for (guint c = 0; c < N_CLASSES; c++) {
-    const gfloat *answers = trial->answers + (first + c * rows) * N_CLASSES;
+    const gfloat *answers =
+        trial->answers + (first + c * rows) * network->outputs;
 
     for (guint r = 0; r < rows; r++) {
-      const gfloat *p = answers + r * N_CLASSES;
-      const guint best = pbf_best_output (p, N_CLASSES);
+      const gfloat *p = answers + r * network->outputs;
+      const guint best = pbf_network_choose (network, p);
       const guint bin = MIN (
           (guint) (p[best] * PBF_RELIABILITY_BINS), PBF_RELIABILITY_BINS - 1);
 
       f->recall[c] += (gdouble) (best == c) / rows;
       of_class[0][c] += (gdouble) (p[KEYHOLE] > 0.5f) / rows;
       of_class[1][c] += (gdouble) (p[LACK_OF_FUSION] > 0.5f) / rows;
-      f->bins[bin][0] += p[best];
-      f->bins[bin][1] += best == c;
+      if (best < N_CLASSES) {
+        f->bins[bin][0] += p[best];
+        f->bins[bin][1] += best == c;
+        f->answered++;
+      } else {
+        f->rejected += 1.0 / rows / N_CLASSES;
+      }
       if (c == NOMINAL) {
         f->keyhole_alarms += (gdouble) (p[KEYHOLE] >= thresholds[0]) / rows;
         f->lack_of_fusion_alarms +=
@@ -138,7 +159,8 @@ find_figures (const Trial *trial, guint machine, const gfloat thresholds[2])
     f->balanced += f->recall[c] / N_CLASSES;
     for (guint v = 0; v < votes; v++)
       f->vote +=
-          (gdouble) (vote_of (answers + v * VOTE * N_CLASSES, MIN (VOTE, rows))
+          (gdouble) (vote_of (network, answers + v * VOTE * network->outputs,
+                         MIN (VOTE, rows))
                      == c)
           / votes / N_CLASSES;
   }
@@ -187,6 +209,7 @@ judge_trial (Trial *trial, const PbfNetwork *network)
 
   for (gsize r = 0; r < trial->dataset->n; r++)
     rows[r] = (guint32) r;
+  trial->network = network;
   trial->answers =
       pbf_predict (network, trial->dataset, rows, trial->dataset->n);
   trial->figures = g_new (Figures, machines);
@@ -324,21 +347,20 @@ static gdouble
 calibration_error (const Trial *trial, PbfRandomState *random)
 {
   const guint n = trial->dataset->machine_stats->len;
-  gdouble bins[PBF_RELIABILITY_BINS][2] = { { 0 } }, error = 0;
+  gdouble bins[PBF_RELIABILITY_BINS][2] = { { 0 } }, error = 0, answered = 0;
 
   for (guint k = 0; k < n; k++) {
     const guint m = random != NULL ? pbf_random_next (random) % n : k;
 
+    answered += trial->figures[m].answered;
     for (guint bin = 0; bin < PBF_RELIABILITY_BINS; bin++)
       for (guint i = 0; i < 2; i++)
         bins[bin][i] += trial->figures[m].bins[bin][i];
   }
   for (guint bin = 0; bin < PBF_RELIABILITY_BINS; bin++)
     error += fabs (bins[bin][0] - bins[bin][1]);
-  return error / (gdouble) trial->dataset->n;
+  return error / answered;
 }
-
-#define RESAMPLES 1000
 
 static void
 print_calibration (const Trial *trial, gdouble limit)
@@ -386,16 +408,198 @@ print_full (const Trial *trial, gboolean out)
       TRUE);
   MEAN (trial, "false alarms of keyhole", keyhole_alarms, alarms, TRUE);
   MEAN (trial, "nominal or spatter", nominal_or_spatter, NAN, FALSE);
+  MEAN (trial, "known frames rejected", rejected, 0.015, TRUE);
   print_calibration (trial, 0.01);
 }
 
-static void
-run_kind (const PbfNetwork *network, gboolean out)
+/* --- states that were not trained on --------------------------------------- */
+
+/* The rows of @from without class @left_out, with its machines and groups. */
+static PbfDataset *
+leave_out (const PbfDataset *from, guint left_out)
 {
-  Trial full = { out ? "OUT, severity 1" : "IN, severity 1",
+  const gchar *classes[N_CLASSES] = { 0 };
+  PbfDataset *dataset;
+  guint n = 0;
+
+  for (guint c = 0; c < N_CLASSES; c++)
+    if (c != left_out)
+      classes[n++] = pbf_simulation_classes[c];
+  dataset = pbf_dataset_new (classes);
+  for (guint m = 0; m < from->machine_stats->len; m++) {
+    const PbfMachineStats *stats =
+        &g_array_index (from->machine_stats, PbfMachineStats, m);
+    PbfMachineStats *copy;
+
+    pbf_dataset_add_machine (dataset, stats->name);
+    pbf_dataset_add_group (dataset, stats->name);
+    copy = &g_array_index (dataset->machine_stats, PbfMachineStats, m);
+    copy->n = stats->n;
+    memcpy (copy->mean, stats->mean, sizeof copy->mean);
+    memcpy (copy->std, stats->std, sizeof copy->std);
+  }
+  for (gsize r = 0; r < from->n; r++)
+    if (from->labels[r] != left_out)
+      pbf_dataset_add_row (dataset, from->machines[r], from->groups[r],
+          from->labels[r] - (from->labels[r] > left_out), from->severity[r],
+          from->features + r * CVIS_PBF_N_FEATURES);
+  return dataset;
+}
+
+/* As `cudavision train --simulate` */
+static PbfNetwork *
+train_without (const PbfDataset *all, guint left_out)
+{
+  PbfDataset *dataset = leave_out (all, left_out);
+  PbfTrainConfig config;
+  PbfTraining training;
+  PbfNetwork *network;
+  GError *error = NULL;
+  PbfSplit split;
+
+  pbf_train_config_init (&config);
+  config.seed = 1;
+  config.threads = (guint) threads;
+  if (!pbf_dataset_split (dataset, 0.2, 1, &split, &error))
+    g_error ("%s", error->message);
+  network = pbf_train (dataset, &split, &config, &training, &error);
+  if (network == NULL)
+    g_error ("%s", error->message);
+  pbf_split_clear (&split);
+  pbf_dataset_free (dataset);
+  return network;
+}
+
+#define RANKS 1000
+
+/* Rows of a machine by the rank of the output of unknown frames: known rows, and those of
+ * the class that was left out */
+typedef guint32 Ranks[2][RANKS];
+
+static gdouble
+find_auroc (const Ranks *machines, guint n, PbfRandomState *random)
+{
+  gdouble sums[2][RANKS] = { { 0 } }, below = 0, all = 0, area = 0;
+
+  for (guint k = 0; k < n; k++) {
+    const guint m = random != NULL ? pbf_random_next (random) % n : k;
+
+    for (guint i = 0; i < 2; i++)
+      for (guint rank = 0; rank < RANKS; rank++)
+        sums[i][rank] += machines[m][i][rank];
+  }
+  for (guint rank = 0; rank < RANKS; rank++) {
+    area += sums[1][rank] * (below + sums[0][rank] / 2);
+    below += sums[0][rank];
+    all += sums[1][rank];
+  }
+  return area / below / all;
+}
+
+static Ranks *
+rank_rows (const PbfDataset *dataset, const gfloat *scores, guint left_out)
+{
+  Ranks *machines = g_new0 (Ranks, dataset->machine_stats->len);
+  gfloat *sorted = g_memdup2 (scores, dataset->n * sizeof *scores);
+  gfloat limits[RANKS];
+
+  qsort (sorted, dataset->n, sizeof *sorted, compare_floats);
+  for (guint rank = 0; rank < RANKS; rank++)
+    limits[rank] = sorted[(gsize) rank * dataset->n / RANKS];
+  for (gsize r = 0; r < dataset->n; r++) {
+    guint from = 0, to = RANKS;
+
+    while (to - from > 1) {
+      const guint middle = (from + to) / 2;
+
+      if (scores[r] < limits[middle])
+        to = middle;
+      else
+        from = middle;
+    }
+    machines[dataset->machines[r]][dataset->labels[r] == left_out][from]++;
+  }
+  g_free (sorted);
+  return machines;
+}
+
+static void
+judge_unknown (const Trial *trial, const PbfNetwork *without, guint left_out)
+{
+  static const gdouble limits[N_CLASSES] = { NAN, 0.85, 0.97, NAN, 0.97 };
+  const PbfDataset *dataset = trial->dataset;
+  const guint n = dataset->machine_stats->len;
+  guint32 *rows = g_new (guint32, dataset->n);
+  gfloat *outputs, *scores = g_new (gfloat, dataset->n);
+  gdouble sum = 0, squares = 0, found = 0;
+  PbfRandomState random = pbf_random_init (1, 6);
+  gchar *name;
+  Ranks *machines;
+
+  for (gsize r = 0; r < dataset->n; r++)
+    rows[r] = (guint32) r;
+  outputs = pbf_predict (without, dataset, rows, dataset->n);
+  for (gsize r = 0; r < dataset->n; r++) {
+    const gfloat *of_row = outputs + r * without->outputs;
+
+    scores[r] = of_row[without->outputs - 1];
+    if (dataset->labels[r] == left_out)
+      found += (gdouble) (pbf_network_choose (without, of_row)
+                          == without->outputs - 1)
+               / n / n_rows;
+  }
+  machines = rank_rows (dataset, scores, left_out);
+  for (guint i = 0; i < RESAMPLES; i++) {
+    const gdouble area = find_auroc ((const Ranks *) machines, n, &random);
+
+    sum += area / RESAMPLES;
+    squares += area * area / RESAMPLES;
+  }
+  name =
+      g_strdup_printf ("AUROC of unknown %s", pbf_simulation_classes[left_out]);
+  print_figure (trial->name, name,
+      find_auroc ((const Ranks *) machines, n, NULL),
+      1.96 * sqrt (MAX (squares - sum * sum, 0)), limits[left_out], FALSE);
+  g_free (name);
+  name = g_strdup_printf (
+      "unknown %s answered so", pbf_simulation_classes[left_out]);
+  print_figure (trial->name, name, found, NAN, NAN, FALSE);
+  g_free (name);
+  g_free (machines);
+  g_free (outputs);
+  g_free (scores);
+  g_free (rows);
+}
+
+/* Networks without one state each; the first is %NULL */
+static void
+train_left_out (PbfNetwork *networks[N_CLASSES])
+{
+  PbfDataset *all = pbf_dataset_new (pbf_simulation_classes);
+  PbfSimulation simulation;
+  GError *error = NULL;
+
+  pbf_simulation_init (&simulation);
+  simulation.settings = (guint) unknown;
+  simulation.rows = 70;
+  simulation.neutral = simulation.full_half = TRUE;
+  simulation.threads = (guint) threads;
+  if (!pbf_simulate (&simulation, all, &error))
+    g_error ("%s", error->message);
+  for (guint c = 1; c < N_CLASSES; c++)
+    networks[c] = train_without (all, c);
+  pbf_dataset_free (all);
+}
+
+/* --- all figures ----------------------------------------------------------- */
+
+static void
+run_kind (const PbfNetwork *network, PbfNetwork *const *without, gboolean out)
+{
+  Trial full = { out ? "OUT, severity 1" : "IN, severity 1", network,
     simulate_machines (out, 1, (guint) settings) };
   Trial part = { out ? "OUT, severity 0.5 to 1" : "IN, severity 0.5 to 1",
-    simulate_machines (out, 0.5, (guint) settings) };
+    network, simulate_machines (out, 0.5, (guint) settings) };
 
   judge_trial (&full, network);
   print_full (&full, out);
@@ -409,6 +613,9 @@ run_kind (const PbfNetwork *network, gboolean out)
         c == NOMINAL || has_few_rows (&full) ? NAN : 0.9, FALSE);
     g_free (name);
   }
+  for (guint c = 1; c < N_CLASSES; c++)
+    if (without[c] != NULL)
+      judge_unknown (&full, without[c], c);
   judge_trial (&part, network);
   MEAN (&part, "balanced accuracy", balanced, out ? 0.945 : 0.955, FALSE);
   MEAN (&part, "vote of 100 frames", vote, NAN, FALSE);
@@ -429,7 +636,7 @@ int
 main (int argc, char **argv)
 {
   GOptionContext *context = g_option_context_new ("NETWORK.safetensors");
-  PbfNetwork *network;
+  PbfNetwork *network, *without[N_CLASSES] = { NULL };
   GError *error = NULL;
 
   g_option_context_add_main_entries (context, entries, NULL);
@@ -441,15 +648,19 @@ main (int argc, char **argv)
   network = pbf_network_load (files[0], &error);
   if (network == NULL)
     g_error ("%s", error->message);
-  if (network->outputs != N_CLASSES)
-    g_error (
-        "%s has %u outputs, not %d", files[0], network->outputs, N_CLASSES);
+  if (network->outputs - network->unknown != N_CLASSES)
+    g_error ("%s has %u classes, not %d", files[0],
+        network->outputs - network->unknown, N_CLASSES);
+  if (unknown > 0)
+    train_left_out (without);
   g_print ("%d machines, %d frames of each class, baselines of %d frames; per "
            "cent, 95 %% interval over machines\n",
       settings, n_rows, baseline);
-  run_kind (network, FALSE);
-  run_kind (network, TRUE);
+  run_kind (network, without, FALSE);
+  run_kind (network, without, TRUE);
   pbf_network_free (network);
+  for (guint c = 0; c < N_CLASSES; c++)
+    pbf_network_free (without[c]);
   g_strfreev (files);
   return check && missed > 0;
 }

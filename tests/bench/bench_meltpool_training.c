@@ -98,8 +98,8 @@ main (int argc, char **argv)
   seconds = processor_seconds () - seconds;
   answers = pbf_predict (
       network, dataset, split.rows[PBF_PART_TEST], split.n[PBF_PART_TEST]);
-  pbf_evaluate (dataset, split.rows[PBF_PART_TEST], split.n[PBF_PART_TEST],
-      answers, &evaluation);
+  pbf_evaluate (network, dataset, split.rows[PBF_PART_TEST],
+      split.n[PBF_PART_TEST], answers, &evaluation);
   g_print ("%" G_GSIZE_FORMAT
            " rows, %u epochs: %.2f s of one core, %.2f s per "
            "200,000 rows and 15 epochs\n",

@@ -37,7 +37,9 @@ pbf_random_config (PbfRandom *random, guint round, PbfConfig *config)
   config->analyse_empty = pbf_random_below (random, 2);
   config->window = 1 + pbf_random_below (random, round % 2 ? 5 : 300);
   config->max_gap = pbf_random_below (random, 12);
-  config->activation = pbf_random_below (random, 3);
+  config->activation = pbf_random_below (random, 4);
+  if (config->activation == PBF_ACTIVATION_AUTO)
+    config->activation = PBF_ACTIVATION_SOFTMAX_UNKNOWN;
 }
 
 PbfStream *

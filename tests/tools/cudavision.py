@@ -792,6 +792,9 @@ class Training(Tool):
                 ("frame,class\n1,2,nominal\n", "line 2: 3 cells, the first row has 2"),
                 ("frame,class\n1,good\n", 'no row has the class "nominal"'),
                 ("frame,class\n1,nominal\n", "all rows have one class"),
+                ("frame,class\n1,unknown\n", 'line 2: "unknown" is the answer to frames of no class'),
+                ("frame,class\n" + "".join(f"{i},{i}\n" for i in range(7)),
+                 'line 8: "6" is the class number 8, a network has 7 at most'),
                 (self.LABELS + "99000-99999,keyhole\n", "line 6: no frame of the data matches"),
                 (self.LABELS + "1500-1600,keyhole\n", "line 6: frame 1500 of layer 0 of 1.pbf is"
                  ' "keyhole" here and "nominal" in line 2'),

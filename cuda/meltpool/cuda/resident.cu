@@ -700,7 +700,7 @@ write_output (BlockMemory &s, const PbfParams &p, const PbfDeviceModel &model,
 
   if (k < model.outputs)
     out[0] = sum_output (s, model, k, bias);
-  if (p.activation == PBF_ACTIVATION_SOFTMAX) {
+  if (p.activation >= PBF_ACTIVATION_SOFTMAX) {
     if (pbf_lane () == 0)
       s.out[k] = out[0];
     wait_for_warps (OUTPUTS_SUMMED, CVIS_PBF_MAX_OUTPUTS);

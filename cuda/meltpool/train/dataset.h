@@ -12,6 +12,8 @@
 
 G_BEGIN_DECLS
 
+/* One output is that of unknown frames. */
+#define PBF_MAX_CLASSES (CVIS_PBF_MAX_OUTPUTS - 1)
 /* Rows of a class that training and test need at least. */
 #define PBF_DATASET_MIN_ROWS 50
 /* Nominal rows of a machine that are a baseline at least. */
@@ -31,7 +33,7 @@ typedef struct {
 /**
  * PbfDataset:
  * @classes: (array zero-terminated=1): names, the first is the nominal state
- * @n_classes: 2..8
+ * @n_classes: 2..7
  * @n: rows
  * @features: [@n][40]
  * @labels: [@n] class
@@ -52,7 +54,7 @@ typedef struct {
   GPtrArray *group_names;
 } PbfDataset;
 
-/* @classes: 2..8 names */
+/* @classes: 2..7 names */
 PbfDataset *pbf_dataset_new (const gchar *const *classes);
 void pbf_dataset_free (PbfDataset *dataset);
 

@@ -10,18 +10,18 @@
 
 #include "cuda/meltpool/cpu/cpu.h"
 #include "cuda/meltpool/train/random.h"
+#include "cuda/meltpool/vote.h"
 
 #define N_FEATURES CVIS_PBF_N_FEATURES
 
 guint
-pbf_best_output (const gfloat *probabilities, guint n)
+pbf_network_choose (const PbfNetwork *network, const gfloat *outputs)
 {
-  guint best = 0;
+  guint found;
 
-  for (guint o = 1; o < n; o++)
-    if (probabilities[o] > probabilities[best])
-      best = o;
-  return best;
+  pbf_find_class (
+      outputs, network->outputs, network->unknown, PBF_UNKNOWN_LIMIT, &found);
+  return found;
 }
 
 /* --- answers --------------------------------------------------------------- */
@@ -47,11 +47,11 @@ predictor_init (
 
   *self = (Predictor){ dataset, *network };
   self->machine = G_MAXUINT;
-  pbf_config_init (&config);
-  config.activation = PBF_ACTIVATION_SOFTMAX;
-  pbf_params_init (&self->params, &config);
   self->model = pbf_model_parse (data, size, &error);
   g_assert_no_error (error); /* a network of training is a valid file */
+  pbf_config_init (&config);
+  config.activation = self->model->activation;
+  pbf_params_init (&self->params, &config);
   g_bytes_unref (bytes);
 }
 
@@ -111,7 +111,7 @@ balance (const guint64 (*confusion)[CVIS_PBF_MAX_OUTPUTS], guint n_classes,
   for (guint c = 0; c < n_classes; c++) {
     guint64 rows = 0;
 
-    for (guint o = 0; o < n_classes; o++)
+    for (guint o = 0; o < CVIS_PBF_MAX_OUTPUTS; o++)
       rows += confusion[c][o];
     if (recall != NULL)
       recall[c] = rows > 0 ? (gdouble) confusion[c][c] / (gdouble) rows : NAN;
@@ -126,21 +126,22 @@ balance (const guint64 (*confusion)[CVIS_PBF_MAX_OUTPUTS], guint n_classes,
 typedef guint64 Confusion[CVIS_PBF_MAX_OUTPUTS][CVIS_PBF_MAX_OUTPUTS];
 
 static void
-score_machines (const PbfDataset *dataset, const guint32 *rows, gsize n,
-    const gfloat *probabilities, PbfEvaluation *evaluation)
+score_machines (const PbfNetwork *network, const PbfDataset *dataset,
+    const guint32 *rows, gsize n, const gfloat *outputs,
+    PbfEvaluation *evaluation)
 {
   const guint classes = dataset->n_classes;
   Confusion *confusions = g_new0 (Confusion, dataset->machine_stats->len);
 
   for (gsize r = 0; r < n; r++)
     confusions[dataset->machines[rows[r]]][dataset->labels[rows[r]]]
-              [pbf_best_output (probabilities + r * classes, classes)]++;
+              [pbf_network_choose (network, outputs + r * network->outputs)]++;
   evaluation->machines = g_array_new (FALSE, FALSE, sizeof (PbfMachineScore));
   for (guint m = 0; m < dataset->machine_stats->len; m++) {
     PbfMachineScore score = { .machine = m };
 
     for (guint c = 0; c < classes; c++)
-      for (guint o = 0; o < classes; o++)
+      for (guint o = 0; o < network->outputs; o++)
         score.n += confusions[m][c][o];
     if (score.n == 0)
       continue;
@@ -157,20 +158,24 @@ score_machines (const PbfDataset *dataset, const guint32 *rows, gsize n,
 }
 
 static void
-score_row (const PbfDataset *dataset, guint32 row, const gfloat *probabilities,
-    PbfEvaluation *evaluation)
+score_row (const PbfNetwork *network, const PbfDataset *dataset, guint32 row,
+    const gfloat *outputs, PbfEvaluation *evaluation)
 {
   const guint label = dataset->labels[row];
-  const guint answer = pbf_best_output (probabilities, dataset->n_classes);
-  const gfloat confidence = probabilities[answer];
+  const guint answer = pbf_network_choose (network, outputs);
+  const gfloat confidence = outputs[answer];
   const gfloat severity = dataset->severity[row];
   const guint bin = MIN (
       (guint) (confidence * PBF_RELIABILITY_BINS), PBF_RELIABILITY_BINS - 1);
 
   evaluation->confusion[label][answer]++;
-  evaluation->bin_n[bin]++;
-  evaluation->bin_confidence[bin] += confidence;
-  evaluation->bin_accuracy[bin] += answer == label;
+  if (answer >= dataset->n_classes) {
+    evaluation->rejected++;
+  } else {
+    evaluation->bin_n[bin]++;
+    evaluation->bin_confidence[bin] += confidence;
+    evaluation->bin_accuracy[bin] += answer == label;
+  }
   if (label > 0 && !isnan (severity)) {
     const guint at =
         MIN ((guint) (severity * PBF_SEVERITY_BINS), PBF_SEVERITY_BINS - 1);
@@ -196,19 +201,22 @@ compare_answers (gconstpointer a, gconstpointer b)
 }
 
 static void
-find_coverage (const PbfDataset *dataset, const guint32 *rows, gsize n,
-    const gfloat *probabilities, PbfEvaluation *evaluation)
+find_coverage (const PbfNetwork *network, const PbfDataset *dataset,
+    const guint32 *rows, gsize n, const gfloat *outputs,
+    PbfEvaluation *evaluation)
 {
-  const guint classes = dataset->n_classes;
   Answer *answers = g_new (Answer, n);
   gsize right = 0;
   guint point = 0;
 
   for (gsize r = 0; r < n; r++) {
-    const gfloat *of_row = probabilities + r * classes;
-    const guint answer = pbf_best_output (of_row, classes);
+    const gfloat *of_row = outputs + r * network->outputs;
+    const guint answer = pbf_network_choose (network, of_row);
 
-    answers[r] = (Answer){ of_row[answer], answer == dataset->labels[rows[r]] };
+    /* unknown rows are answered last */
+    answers[r] = (Answer){ answer < dataset->n_classes ? of_row[answer]
+                                                       : -of_row[answer],
+      answer == dataset->labels[rows[r]] };
   }
   qsort (answers, n, sizeof *answers, compare_answers);
   for (gsize r = 0; r < n; r++) {
@@ -222,19 +230,22 @@ find_coverage (const PbfDataset *dataset, const guint32 *rows, gsize n,
 }
 
 void
-pbf_evaluate (const PbfDataset *dataset, const guint32 *rows, gsize n,
-    const gfloat *probabilities, PbfEvaluation *evaluation)
+pbf_evaluate (const PbfNetwork *network, const PbfDataset *dataset,
+    const guint32 *rows, gsize n, const gfloat *outputs,
+    PbfEvaluation *evaluation)
 {
-  *evaluation = (PbfEvaluation){ .n_classes = dataset->n_classes, .n = n };
+  *evaluation = (PbfEvaluation){
+    .n_classes = dataset->n_classes, .n_answers = network->outputs, .n = n
+  };
   for (gsize r = 0; r < n; r++)
     score_row (
-        dataset, rows[r], probabilities + r * dataset->n_classes, evaluation);
+        network, dataset, rows[r], outputs + r * network->outputs, evaluation);
   for (guint bin = 0; bin < PBF_RELIABILITY_BINS; bin++) {
     const gdouble in_bin = (gdouble) MAX (evaluation->bin_n[bin], 1);
 
     evaluation->calibration_error +=
         fabs (evaluation->bin_confidence[bin] - evaluation->bin_accuracy[bin])
-        / (gdouble) n;
+        / (gdouble) MAX (n - evaluation->rejected, 1);
     evaluation->bin_confidence[bin] /= in_bin;
     evaluation->bin_accuracy[bin] /= in_bin;
   }
@@ -244,8 +255,8 @@ pbf_evaluate (const PbfDataset *dataset, const guint32 *rows, gsize n,
   evaluation->balanced =
       balance ((const guint64 (*)[CVIS_PBF_MAX_OUTPUTS]) evaluation->confusion,
           dataset->n_classes, evaluation->recall);
-  score_machines (dataset, rows, n, probabilities, evaluation);
-  find_coverage (dataset, rows, n, probabilities, evaluation);
+  score_machines (network, dataset, rows, n, outputs, evaluation);
+  find_coverage (network, dataset, rows, n, outputs, evaluation);
 }
 
 void
@@ -274,7 +285,7 @@ balance_permuted (Predictor *predictor, const guint32 *rows, gsize n,
                           + predictor->folded.std[feature] * inputs[r];
     predictor_ask (predictor, features, probabilities);
     confusion[dataset->labels[rows[r]]]
-             [pbf_best_output (probabilities, dataset->n_classes)]++;
+             [pbf_network_choose (&predictor->folded, probabilities)]++;
   }
   return balance ((const guint64 (*)[CVIS_PBF_MAX_OUTPUTS]) confusion,
       dataset->n_classes, NULL);
@@ -322,8 +333,7 @@ pbf_find_impurity (const PbfNetwork *network, const PbfDataset *dataset,
   guint most = 1;
 
   for (gsize r = 0; r < n; r++)
-    counts[pbf_best_output (
-        answers + r * network->outputs, network->outputs)]++;
+    counts[pbf_network_choose (network, answers + r * network->outputs)]++;
   for (guint o = 2; o < network->outputs; o++)
     if (counts[o] > counts[most])
       most = o;

@@ -14,13 +14,13 @@ G_BEGIN_DECLS
 #define PBF_COVERAGE_POINTS 20
 #define PBF_SEVERITY_BINS 10
 
-/* Probabilities of the outputs of @n @rows of @dataset. Free with g_free().
+/* Outputs for @n @rows of @dataset. Free with g_free().
  * Returns: [@n][outputs] */
 gfloat *pbf_predict (const PbfNetwork *network, const PbfDataset *dataset,
     const guint32 *rows, gsize n);
 
-/* The output with the largest probability, of equals the first. */
-guint pbf_best_output (const gfloat *probabilities, guint n);
+/* The class by the outputs for a row, as the element finds it. */
+guint pbf_network_choose (const PbfNetwork *network, const gfloat *outputs);
 
 /**
  * PbfMachineScore: rows of one machine
@@ -34,13 +34,15 @@ typedef struct {
 
 /**
  * PbfEvaluation:
+ * @n_answers: the classes, and one more if the network has an output of unknown frames
  * @confusion: rows of each class (first index) by answer (second)
+ * @rejected: rows that are answered as unknown, which is wrong for each of them
  * @recall: fraction of each class that is recognised; NaN without rows
  * @balanced: their mean
  * @machines: of #PbfMachineScore, in the order of their numbers
  * @worst: index of the lowest one in @machines
  * @bin_n, @bin_confidence, @bin_accuracy: rows by the probability of the answer: number,
- *   mean probability, fraction that is right
+ *   mean probability, fraction that is right; without rejected rows, as the next one
  * @calibration_error: expected calibration error: mean of |accuracy - confidence| over
  *   rows
  * @coverage_accuracy: fraction that is right of the (i + 1) / PBF_COVERAGE_POINTS of rows
@@ -48,8 +50,8 @@ typedef struct {
  * @severity_n, @severity_accuracy: rows of defects, by severity; all 0 if it is not known
  */
 typedef struct {
-  guint n_classes;
-  gsize n;
+  guint n_classes, n_answers;
+  gsize n, rejected;
   guint64 confusion[CVIS_PBF_MAX_OUTPUTS][CVIS_PBF_MAX_OUTPUTS];
   gdouble recall[CVIS_PBF_MAX_OUTPUTS];
   gdouble balanced;
@@ -64,9 +66,10 @@ typedef struct {
   gdouble severity_accuracy[PBF_SEVERITY_BINS];
 } PbfEvaluation;
 
-/* @probabilities: of pbf_predict() */
-void pbf_evaluate (const PbfDataset *dataset, const guint32 *rows, gsize n,
-    const gfloat *probabilities, PbfEvaluation *evaluation);
+/* @outputs: of pbf_predict() */
+void pbf_evaluate (const PbfNetwork *network, const PbfDataset *dataset,
+    const guint32 *rows, gsize n, const gfloat *outputs,
+    PbfEvaluation *evaluation);
 void pbf_evaluation_clear (PbfEvaluation *evaluation);
 
 /* Importance of a feature: by how much the balanced accuracy falls if each row gets the

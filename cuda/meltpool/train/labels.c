@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "cuda/records/pbfrecord.h"
+#include "cuda/meltpool/train/network.h"
 
 enum { LAYER, VECTOR, FRAME, N_RANGES };
 static const gchar *const range_names[] = { "layer", "vector", "frame" };
@@ -89,10 +89,14 @@ find_label_class (PbfLabels *labels, guint line, const gchar *name,
   for (*label = 0; *label < labels->classes->len; ++*label)
     if (strcmp (labels->classes->pdata[*label], name) == 0)
       return TRUE;
-  if (labels->classes->len == CVIS_PBF_MAX_OUTPUTS)
+  if (strcmp (name, PBF_UNKNOWN_NAME) == 0)
     return reject_label (labels, line, error,
-        "\"%s\" is the class number %d, a network has %d outputs at most", name,
-        CVIS_PBF_MAX_OUTPUTS + 1, CVIS_PBF_MAX_OUTPUTS);
+        "\"" PBF_UNKNOWN_NAME "\" is the answer to frames of no class, and "
+        "cannot be trained; leave these frames out");
+  if (labels->classes->len == PBF_MAX_CLASSES)
+    return reject_label (labels, line, error,
+        "\"%s\" is the class number %d, a network has %d at most", name,
+        PBF_MAX_CLASSES + 1, PBF_MAX_CLASSES);
   g_ptr_array_add (labels->classes, g_strdup (name));
   return TRUE;
 }

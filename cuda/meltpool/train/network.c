@@ -13,14 +13,20 @@
 #define N_FEATURES CVIS_PBF_N_FEATURES
 
 PbfNetwork *
-pbf_network_new (guint hidden, const gchar *const *names)
+pbf_network_new (guint hidden, const gchar *const *classes, gboolean unknown)
 {
   PbfNetwork *network = g_new0 (PbfNetwork, 1);
+  GStrvBuilder *names = g_strv_builder_new ();
 
   network->hidden = hidden;
   network->threshold = 100;
   network->window = 20;
-  network->names = g_strdupv ((gchar **) names);
+  network->unknown = unknown;
+  g_strv_builder_addv (names, (const gchar **) classes);
+  if (unknown)
+    g_strv_builder_add (names, PBF_UNKNOWN_NAME);
+  network->names = g_strv_builder_end (names);
+  g_strv_builder_unref (names);
   network->outputs = g_strv_length (network->names);
   network->w1 = g_new0 (gfloat, hidden * N_FEATURES);
   network->b1 = g_new0 (gfloat, hidden);
@@ -168,6 +174,8 @@ begin_header (const PbfNetwork *network)
   write_metadata (json, "window", window);
   write_metadata (json, "outputs", names);
   write_metadata (json, "activation", "softmax");
+  if (network->unknown)
+    write_metadata (json, "unknown", network->names[network->outputs - 1]);
   write_metadata (
       json, "baseline", network->machine != NULL ? "applied" : "required");
   if (network->machine != NULL)
@@ -270,9 +278,10 @@ read_bases (
 static PbfNetwork *
 network_from_model (const PbfModel *model)
 {
-  PbfNetwork *network =
-      pbf_network_new (model->hidden, (const gchar *const *) model->names);
+  PbfNetwork *network = pbf_network_new (
+      model->hidden, (const gchar *const *) model->names, FALSE);
 
+  network->unknown = model->unknown;
   network->threshold = model->threshold > 0 ? (guint) model->threshold : 100;
   network->window = model->window > 0 ? (guint) model->window : 20;
   for (guint h = 0; h < model->hidden; h++) {

@@ -15,7 +15,8 @@ G_BEGIN_DECLS
 /**
  * PbfNetwork:
  * @hidden: 1..512
- * @outputs: 1..8
+ * @outputs: 2..8: the classes, and if @unknown one more, which says that a frame is of none
+ *   of them
  * @names: of the outputs
  * @threshold, @window: of the features
  * @w1: [@hidden][40], @b1: [@hidden], @w2: [@outputs][@hidden], @b2: [@outputs]
@@ -31,6 +32,7 @@ G_BEGIN_DECLS
  */
 typedef struct {
   guint hidden, outputs;
+  gboolean unknown;
   gchar **names;
   guint threshold, window;
   gfloat *w1, *b1, *w2, *b2;
@@ -41,8 +43,12 @@ typedef struct {
   gchar *about;
 } PbfNetwork;
 
-/* Weights of zero, threshold 100, window 20. @names: copied, as many as outputs */
-PbfNetwork *pbf_network_new (guint hidden, const gchar *const *names);
+#define PBF_UNKNOWN_NAME "unknown"
+
+/* Weights of zero, threshold 100, window 20. @classes: names, copied
+ * @unknown: with one more output, PBF_UNKNOWN_NAME */
+PbfNetwork *pbf_network_new (
+    guint hidden, const gchar *const *classes, gboolean unknown);
 void pbf_network_free (PbfNetwork *network);
 
 /* Finds base_sigma, base_mean and base_std from @n @rows of @dataset, whose machines

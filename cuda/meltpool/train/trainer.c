@@ -5,6 +5,7 @@
 #include "cuda/meltpool/train/trainer.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cuda/core/backend.h"
@@ -12,6 +13,7 @@
 #include "cuda/core/threadpool.h"
 #include "cuda/meltpool/arithmetic.h"
 #include "cuda/meltpool/train/kernels.h"
+#include "cuda/meltpool/train/outliers.h"
 #include "cuda/meltpool/train/random.h"
 
 #define N_FEATURES CVIS_PBF_N_FEATURES
@@ -52,10 +54,19 @@ pbf_train_softmax (const gfloat *logits, guint n, gfloat *probabilities)
 
 /* --- the trainer ----------------------------------------------------------- */
 
+/* Outliers of a part, and their weight in the loss, as fractions of its rows */
+#define OUTLIERS 0.25
+#define OUTLIER_WEIGHT 0.05
+/* Fraction of rows that the output of unknown frames may reject */
+#define REJECTED 0.005
+
 /**
  * Trainer:
- * @x: [rows of a part][40] standardised inputs of PBF_PART_TRAIN and PBF_PART_STOP
- * @class_weights: of each class, 1 on average over the training rows
+ * @n: rows of PBF_PART_TRAIN and PBF_PART_STOP, outliers included, which are the last ones
+ * @x: [@n][40] standardised inputs
+ * @labels: [@n] classes; that of outliers is the number of classes
+ * @class_weights: of each class, 1 on average over the training rows; the last is that of
+ *   outliers
  * @order: of the training rows in this epoch
  * @first, @second: moments of Adam; @best: weights of the best epoch
  * @gradients: [parts of a batch][shape.n]
@@ -71,7 +82,9 @@ typedef struct {
   const PbfTrainKernels *kernels;
   CvisPool *pool;
   PbfTrainShape shape;
+  gsize n[2];
   gfloat *x[2];
+  guint8 *labels[2];
   gfloat class_weights[CVIS_PBF_MAX_OUTPUTS];
   guint32 *order;
   gfloat *weights, *best, *first, *second, *gradients;
@@ -90,7 +103,7 @@ make_shape (guint hidden, guint outputs)
       (hidden + PBF_TRAIN_LANES - 1) / PBF_TRAIN_LANES * PBF_TRAIN_LANES;
   shape.b1 = N_FEATURES * shape.padded;
   shape.w2 = shape.b1 + shape.padded;
-  shape.b2 = shape.w2 + outputs * shape.padded;
+  shape.b2 = shape.w2 + shape.outputs * shape.padded;
   shape.n = shape.b2 + PBF_TRAIN_LANES;
   return shape;
 }
@@ -110,15 +123,20 @@ check_finite (const PbfDataset *dataset, GError **error)
   return TRUE;
 }
 
-/* Standardises rows with the baseline of each row's machine. */
+/* Standardises rows with the baseline of each row's machine, and adds outliers. */
 static void
 standardise_part (Trainer *self, PbfNetwork *network, PbfPart part)
 {
   const PbfDataset *dataset = self->dataset;
   const gsize n = self->split->n[part];
+  PbfRandomState random = pbf_random_init (self->config->seed, 5 + part);
+  gfloat *x;
   guint machine = G_MAXUINT;
 
-  self->x[part] = g_new (gfloat, n * N_FEATURES);
+  self->n[part] = n + (gsize) (OUTLIERS * (gdouble) n);
+  self->x[part] = x = g_new (gfloat, self->n[part] * N_FEATURES);
+  self->labels[part] = g_new (guint8, self->n[part]);
+  memset (self->labels[part], (gint) dataset->n_classes, self->n[part]);
   for (gsize r = 0; r < n; r++) {
     const guint32 row = self->split->rows[part][r];
     const gfloat *features = dataset->features + (gsize) row * N_FEATURES;
@@ -130,9 +148,12 @@ standardise_part (Trainer *self, PbfNetwork *network, PbfPart part)
               .mean);
     }
     for (guint i = 0; i < N_FEATURES; i++)
-      self->x[part][r * N_FEATURES + i] =
+      x[r * N_FEATURES + i] =
           (features[i] - network->mean[i]) / network->std[i];
+    self->labels[part][r] = dataset->labels[row];
   }
+  pbf_make_outliers ((const gfloat (*)[N_FEATURES]) x, n, &random,
+      (gfloat (*)[N_FEATURES]) (x + n * N_FEATURES), self->n[part] - n);
 }
 
 static void
@@ -141,11 +162,14 @@ find_class_weights (Trainer *self)
   gsize counts[CVIS_PBF_MAX_OUTPUTS] = { 0 };
   const gsize n = self->split->n[PBF_PART_TRAIN];
 
-  for (gsize r = 0; r < n; r++)
-    counts[self->dataset->labels[self->split->rows[PBF_PART_TRAIN][r]]]++;
-  for (guint c = 0; c < self->shape.outputs; c++)
+  for (gsize r = 0; r < self->n[PBF_PART_TRAIN]; r++)
+    counts[self->labels[PBF_PART_TRAIN][r]]++;
+  for (guint c = 0; c < self->dataset->n_classes; c++)
     self->class_weights[c] =
-        (gfloat) n / (gfloat) (self->shape.outputs * MAX (counts[c], 1));
+        (gfloat) n / (gfloat) (self->dataset->n_classes * MAX (counts[c], 1));
+  self->class_weights[self->dataset->n_classes] =
+      (gfloat) (OUTLIER_WEIGHT * (gdouble) n)
+      / (gfloat) MAX (counts[self->dataset->n_classes], 1);
 }
 
 /* He's uniform initialisation; biases are 0. */
@@ -204,8 +228,7 @@ train_chunks (guint first, guint count, gpointer data)
 
       memcpy (rows->x[r], self->x[PBF_PART_TRAIN] + (gsize) at * N_FEATURES,
           sizeof rows->x[r]);
-      rows->labels[r] =
-          self->dataset->labels[self->split->rows[PBF_PART_TRAIN][at]];
+      rows->labels[r] = self->labels[PBF_PART_TRAIN][at];
       rows->weights[r] =
           self->class_weights[rows->labels[r]] / (gfloat) self->batch_n;
     }
@@ -223,7 +246,7 @@ train_epoch (
     Trainer *self, guint epoch, PbfRandomState *random, gdouble decay[2])
 {
   const PbfTrainConfig *config = self->config;
-  const gsize n = self->split->n[PBF_PART_TRAIN];
+  const gsize n = self->n[PBF_PART_TRAIN];
   const gsize batches = (n + config->batch - 1) / config->batch;
 
   pbf_random_shuffle (random, self->order, n);
@@ -278,15 +301,13 @@ stop_chunks (guint first, guint count, gpointer data)
   for (guint chunk = first; chunk < first + count; chunk++) {
     const gsize begin = (gsize) chunk * PBF_TRAIN_ROWS;
 
-    rows->n =
-        (guint) MIN (PBF_TRAIN_ROWS, self->split->n[PBF_PART_STOP] - begin);
+    rows->n = (guint) MIN (PBF_TRAIN_ROWS, self->n[PBF_PART_STOP] - begin);
     memcpy (rows->x, self->x[PBF_PART_STOP] + begin * N_FEATURES,
         rows->n * sizeof rows->x[0]);
     self->kernels->forward (&self->shape, self->weights, rows);
     self->losses[chunk] = 0;
     for (guint r = 0; r < rows->n; r++) {
-      const guint label =
-          self->dataset->labels[self->split->rows[PBF_PART_STOP][begin + r]];
+      const guint label = self->labels[PBF_PART_STOP][begin + r];
 
       memcpy (self->logits + (begin + r) * outputs, rows->logits[r],
           outputs * sizeof *self->logits);
@@ -301,8 +322,8 @@ stop_chunks (guint first, guint count, gpointer data)
 static guint
 count_stop_chunks (const Trainer *self)
 {
-  return (guint) ((self->split->n[PBF_PART_STOP] + PBF_TRAIN_ROWS - 1)
-                  / PBF_TRAIN_ROWS);
+  return (
+      guint) ((self->n[PBF_PART_STOP] + PBF_TRAIN_ROWS - 1) / PBF_TRAIN_ROWS);
 }
 
 static gdouble
@@ -314,7 +335,7 @@ stop_loss (Trainer *self)
   cvis_pool_run (self->pool, chunks, 8, stop_chunks, self);
   for (guint chunk = 0; chunk < chunks; chunk++)
     sum += self->losses[chunk];
-  return sum / (gdouble) self->split->n[PBF_PART_STOP];
+  return sum / (gdouble) self->n[PBF_PART_STOP];
 }
 
 /* Golden-section search for the temperature with the least loss (Guo et al., On
@@ -334,8 +355,7 @@ find_temperature (Trainer *self)
     for (guint k = 0; k < 2; k++)
       for (gsize r = 0; r < self->split->n[PBF_PART_STOP]; r++)
         losses[k] += cross_entropy (self->logits + r * self->shape.outputs,
-            self->shape.outputs,
-            self->dataset->labels[self->split->rows[PBF_PART_STOP][r]],
+            self->dataset->n_classes, self->labels[PBF_PART_STOP][r],
             exp (-at[k]));
     if (losses[0] < losses[1])
       high = at[1];
@@ -343,6 +363,36 @@ find_temperature (Trainer *self)
       low = at[0];
   }
   return pbf_exp ((gfloat) ((low + high) / 2));
+}
+
+static gint
+compare_logits (gconstpointer a, gconstpointer b)
+{
+  const gfloat x = *(const gfloat *) a, y = *(const gfloat *) b;
+
+  return (x > y) - (x < y);
+}
+
+/* The amount to take off the logit of unknown frames so that the fraction REJECTED of
+ * the rows reaches PBF_UNKNOWN_LIMIT. After find_temperature(). */
+static gfloat
+find_unknown_bias (const Trainer *self, gdouble scale)
+{
+  const gsize n = self->split->n[PBF_PART_STOP];
+  const guint classes = self->dataset->n_classes;
+  gfloat *scores = g_new (gfloat, n), bias;
+
+  for (gsize r = 0; r < n; r++) {
+    const gfloat *logits = self->logits + r * self->shape.outputs;
+
+    /* the logarithm of its odds against all classes */
+    scores[r] = (gfloat) (scale * (logits[classes] - logits[0])
+                          - cross_entropy (logits, classes, 0, scale));
+  }
+  qsort (scores, n, sizeof *scores, compare_logits);
+  bias = scores[n - 1 - (gsize) (REJECTED * (gdouble) n)];
+  g_free (scores);
+  return bias;
 }
 
 static void
@@ -361,6 +411,7 @@ export_weights (const Trainer *self, gdouble temperature, PbfNetwork *network)
   }
   for (guint o = 0; o < shape->outputs; o++)
     network->b2[o] = self->weights[shape->b2 + o] * scale;
+  network->b2[shape->outputs - 1] -= find_unknown_bias (self, scale);
 }
 
 /* --- a training ------------------------------------------------------------ */
@@ -399,20 +450,18 @@ run_epochs (Trainer *self, PbfTraining *training)
 static void
 init_trainer (Trainer *self)
 {
-  const gsize n = self->split->n[PBF_PART_TRAIN];
+  const gsize n = self->n[PBF_PART_TRAIN];
   const gsize parts =
       (self->config->batch + PBF_TRAIN_ROWS - 1) / PBF_TRAIN_ROWS;
 
   self->kernels = CVIS_CPU_CHOOSE (pbf_train);
-  self->shape = make_shape (self->config->hidden, self->dataset->n_classes);
   self->weights = g_new0 (gfloat, self->shape.n);
   self->best = g_new0 (gfloat, self->shape.n);
   self->first = g_new0 (gfloat, self->shape.n);
   self->second = g_new0 (gfloat, self->shape.n);
   self->gradients = g_new0 (gfloat, parts * self->shape.n);
   self->losses = g_new0 (gdouble, count_stop_chunks (self));
-  self->logits =
-      g_new0 (gfloat, self->split->n[PBF_PART_STOP] * self->shape.outputs);
+  self->logits = g_new0 (gfloat, self->n[PBF_PART_STOP] * self->shape.outputs);
   self->order = g_new (guint32, n);
   for (gsize r = 0; r < n; r++)
     self->order[r] = (guint32) r;
@@ -425,6 +474,8 @@ clear_trainer (Trainer *self)
   cvis_pool_free (self->pool);
   g_free (self->x[PBF_PART_TRAIN]);
   g_free (self->x[PBF_PART_STOP]);
+  g_free (self->labels[PBF_PART_TRAIN]);
+  g_free (self->labels[PBF_PART_STOP]);
   g_free (self->order);
   g_free (self->weights);
   g_free (self->best);
@@ -475,13 +526,14 @@ pbf_train (const PbfDataset *dataset, const PbfSplit *split,
   *training = (PbfTraining){ 0 };
   if (!pbf_train_config_check (config, error) || !check_finite (dataset, error))
     return NULL;
-  network =
-      pbf_network_new (config->hidden, (const gchar *const *) dataset->classes);
+  network = pbf_network_new (
+      config->hidden, (const gchar *const *) dataset->classes, TRUE);
   pbf_network_standardise (
       network, dataset, split->rows[PBF_PART_TRAIN], split->n[PBF_PART_TRAIN]);
-  init_trainer (&self);
+  self.shape = make_shape (config->hidden, dataset->n_classes + 1);
   standardise_part (&self, network, PBF_PART_TRAIN);
   standardise_part (&self, network, PBF_PART_STOP);
+  init_trainer (&self);
   find_class_weights (&self);
   init_weights (&self);
   run_epochs (&self, training);

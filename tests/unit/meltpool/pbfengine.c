@@ -569,7 +569,8 @@ test_variance (void)
 static void
 test_not_a_number (void)
 {
-  for (gint activation = 0; activation < 3; activation++) {
+  for (gint activation = 0; activation <= PBF_ACTIVATION_SOFTMAX_UNKNOWN;
+       activation++) {
     gfloat out[] = { -NAN, NAN, (gfloat) (INFINITY - INFINITY) };
     guint32 bits[G_N_ELEMENTS (out)];
 
@@ -578,6 +579,25 @@ test_not_a_number (void)
     for (guint k = 0; k < G_N_ELEMENTS (out); k++)
       g_assert_cmphex (bits[k], ==, 0x7fc00000);
   }
+}
+
+/* Softmax over the classes, and the last one's part of all. */
+static void
+test_unknown_activation (void)
+{
+  gfloat out[] = { 1, 2, -3, 1.5f }, all[4];
+
+  memcpy (all, out, sizeof all);
+  pbf_activate (all, 4, PBF_ACTIVATION_SOFTMAX);
+  pbf_activate (out, 4, PBF_ACTIVATION_SOFTMAX_UNKNOWN);
+  g_assert_cmpfloat (fabsf (out[3] - all[3]), <, 1e-6f);
+  for (guint k = 0; k < 3; k++)
+    g_assert_cmpfloat (fabsf (out[k] - all[k] / (1 - all[3])), <, 1e-6f);
+  out[0] = out[1] = -200;
+  out[2] = 300;
+  pbf_activate (out, 3, PBF_ACTIVATION_SOFTMAX_UNKNOWN);
+  g_assert_cmpfloat (out[0], ==, 0.5f);
+  g_assert_cmpfloat (out[2], ==, 1);
 }
 
 /* 20,000 frames/s and an unknown rate get 8 blocks; never fewer for a higher rate. */
@@ -609,6 +629,7 @@ main (int argc, char **argv)
   g_test_add_func ("/pbfengine/formulas", test_formulas);
   g_test_add_func ("/pbfengine/variance", test_variance);
   g_test_add_func ("/pbfengine/not-a-number", test_not_a_number);
+  g_test_add_func ("/pbfengine/unknown-activation", test_unknown_activation);
   g_test_add_func ("/pbfengine/settings", test_settings);
   g_test_add_func ("/pbfengine/parallel-frames", test_parallel_frames);
   g_test_add_func ("/pbfengine/instruction-sets", test_instruction_sets);

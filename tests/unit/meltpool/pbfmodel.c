@@ -246,7 +246,47 @@ test_metadata (void)
   g_assert_cmpint (model->activation, ==, PBF_ACTIVATION_SOFTMAX);
   g_assert_cmpstr (model->names[0], ==, "lack of fusion");
   g_assert_cmpstr (model->names[1], ==, "trou de serrure");
+  g_assert_false (model->unknown);
   pbf_model_unref (model);
+  file_clear (&file);
+}
+
+/* The output of unknown frames is the last of three or more, with softmax. */
+static void
+test_unknown (void)
+{
+  static const struct {
+    guint outputs;
+    const gchar *with, *says;
+  } cases[] = {
+    { 3, "\"outputs\":\"a,b,none\",\"unknown\":\"none\"", NULL },
+    { 3, "\"unknown\":\"out_1\"",
+        "\"unknown\" is \"out_1\", must be the name" },
+    { 2, "\"unknown\":\"out_1\"", "the last of at least 3 outputs" },
+  };
+  PbfModel *model;
+  File file;
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    gchar *with =
+        g_strconcat (cases[i].with, ",\"activation\":\"softmax\"", NULL);
+
+    file = file_new (8, cases[i].outputs);
+    replace (&file, "\"window\":\"20\"", with);
+    if (cases[i].says != NULL) {
+      check_refused (&file, cases[i].says);
+    } else {
+      model = check_accepted (&file);
+      g_assert_true (model->unknown);
+      g_assert_cmpint (model->activation, ==, PBF_ACTIVATION_SOFTMAX_UNKNOWN);
+      pbf_model_unref (model);
+    }
+    file_clear (&file);
+    g_free (with);
+  }
+  file = file_new (8, 3);
+  replace (&file, "\"window\":\"20\"", "\"unknown\":\"out_2\"");
+  check_refused (&file, "\"unknown\" needs \"activation\" \"softmax\"");
   file_clear (&file);
 }
 
@@ -678,6 +718,7 @@ main (int argc, char **argv)
   g_test_add_func ("/pbfmodel/sizes", test_sizes);
   g_test_add_func ("/pbfmodel/order-and-extras", test_order_and_extras);
   g_test_add_func ("/pbfmodel/metadata", test_metadata);
+  g_test_add_func ("/pbfmodel/unknown", test_unknown);
   g_test_add_func ("/pbfmodel/bad-headers", test_bad_headers);
   g_test_add_func ("/pbfmodel/bad-values", test_bad_values);
   g_test_add_func ("/pbfmodel/too-large", test_too_large);

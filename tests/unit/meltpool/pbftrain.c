@@ -229,6 +229,40 @@ test_threads (void)
   pbf_dataset_free (dataset);
 }
 
+/* Of every tenth row, moved far from all classes, those that are answered as unknown */
+static guint
+count_far_unknown (const PbfNetwork *network, const PbfDataset *dataset)
+{
+  PbfDataset *moved = pbf_dataset_new (classes);
+  guint32 rows[1000];
+  gfloat *outputs;
+  guint n = 0;
+
+  for (guint m = 0; m < dataset->machine_stats->len; m++) {
+    PbfMachineStats *stats;
+
+    pbf_dataset_add_machine (moved, "moved");
+    stats = &g_array_index (moved->machine_stats, PbfMachineStats, m);
+    memcpy (stats->mean,
+        g_array_index (dataset->machine_stats, PbfMachineStats, m).mean,
+        sizeof stats->mean);
+  }
+  for (gsize r = 0; r < dataset->n && moved->n < 1000; r += 10) {
+    gfloat x[N];
+
+    for (guint i = 0; i < N; i++)
+      x[i] = dataset->features[r * N + i] * (i % 2 ? 0.6f : 1.6f);
+    rows[moved->n] = (guint32) moved->n;
+    pbf_dataset_add_row (moved, dataset->machines[r], 0, 0, NAN, x);
+  }
+  outputs = pbf_predict (network, moved, rows, moved->n);
+  for (gsize r = 0; r < moved->n; r++)
+    n += pbf_network_choose (network, outputs + r * network->outputs) == 3;
+  g_free (outputs);
+  pbf_dataset_free (moved);
+  return n;
+}
+
 /* Rows of machines with other gains, which baselines make equal. */
 static void
 test_learns (void)
@@ -248,11 +282,14 @@ test_learns (void)
   g_assert_true (pbf_dataset_split (dataset, 0.2, 1, &split, NULL));
   answers = pbf_predict (
       network, dataset, split.rows[PBF_PART_TEST], split.n[PBF_PART_TEST]);
-  pbf_evaluate (dataset, split.rows[PBF_PART_TEST], split.n[PBF_PART_TEST],
-      answers, &evaluation);
+  pbf_evaluate (network, dataset, split.rows[PBF_PART_TEST],
+      split.n[PBF_PART_TEST], answers, &evaluation);
   g_assert_cmpfloat (evaluation.balanced, >, 0.98);
   g_assert_cmpfloat (evaluation.calibration_error, <, 0.05);
   g_assert_cmpuint (evaluation.machines->len, ==, 2);
+  g_assert_cmpuint (evaluation.n_answers, ==, 4);
+  g_assert_cmpuint (evaluation.rejected, <, evaluation.n / 20);
+  g_assert_cmpuint (count_far_unknown (network, dataset), >, dataset->n / 50);
   g_assert_cmpfloat (evaluation.coverage_accuracy[PBF_COVERAGE_POINTS / 2], >=,
       evaluation.coverage_accuracy[PBF_COVERAGE_POINTS - 1]);
   pbf_importance (network, dataset, split.rows[PBF_PART_TEST],
@@ -428,6 +465,8 @@ test_file (void)
   g_assert_cmpint (model->threshold, ==, 90);
   g_assert_cmpint (model->window, ==, 30);
   g_assert_cmpstr (model->names[2], ==, "right");
+  g_assert_cmpstr (model->names[3], ==, "unknown");
+  g_assert_true (model->unknown);
   for (guint i = 0; i < N; i++) {
     const gdouble s = means[i] + 0.1 * network->base_sigma[i];
 
