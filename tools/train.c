@@ -13,6 +13,7 @@
 
 #include "command.h"
 #include "cuda/core/cancel.h"
+#include "cuda/meltpool/baseline.h"
 #include "cuda/meltpool/train/load.h"
 #include "cuda/meltpool/train/simulate.h"
 #include "inputs.h"
@@ -186,8 +187,8 @@ check_baseline (const PbfNetwork *network, const PbfDataset *dataset)
   class = pbf_find_impurity (network, dataset, rows, dataset->n, &fraction);
   if (fraction > PBF_BASELINE_IMPURE)
     print_error ("train",
-        "warning: the network takes %.1f %% of the baseline's frames for %s; a "
-        "baseline has nominal frames only",
+        "warning: by the network %.1f %% of the baseline's frames are of the "
+        "state %s; a baseline has nominal frames only",
         100 * fraction, network->names[class]);
   g_free (rows);
 }

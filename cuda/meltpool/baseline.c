@@ -4,7 +4,9 @@
  */
 #include "cuda/meltpool/baseline.h"
 
+#include "cuda/meltpool/cpu/cpu.h"
 #include "cuda/meltpool/safetensors.h"
+#include "cuda/meltpool/vote.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,21 +16,20 @@
 #define MIN_BACKWARD 0.1
 /* Frames with a known direction, as a fraction, for that check */
 #define MIN_KNOWN 0.1
-/* Limits of contamination: docs/design/meltpool.md, "Baseline" */
-#define FAR_SIGMAS 5
-#define MAX_FAR_AREAS 0.03
-#define MAX_DISPERSION 1.25
+/* Frames at most that the network is asked for */
+#define MAX_ASKED 4000
+#define EM_STEPS 50
 
 struct _PbfBaseline {
   gchar *bytes; /* of the network's file */
   gsize size;
   gchar *machine;
-  gfloat sigma[CVIS_PBF_N_FEATURES];
+  PbfModel *model;
 
   guint n_frames, count;
   gdouble sums[CVIS_PBF_N_FEATURES];
-  gdouble spatters, spatters_squared;
-  gint32 *areas;      /* of the pools */
+  gfloat (*asked)[CVIS_PBF_N_FEATURES]; /* features of every @stride-th frame */
+  guint stride, n_asked;
   gfloat *directions; /* unit vectors, x and y */
   guint known_directions;
   CvisPbfResult last; /* the record before, if last.size > 0 */
@@ -95,11 +96,11 @@ pbf_baseline_new (
   baseline->bytes = bytes;
   baseline->size = size;
   baseline->machine = g_strdup (machine);
-  memcpy (baseline->sigma, model->sigma, sizeof model->sigma);
+  baseline->model = model;
   baseline->n_frames = n_frames;
-  baseline->areas = g_new (gint32, n_frames);
+  baseline->stride = (n_frames + MAX_ASKED - 1) / MAX_ASKED;
+  baseline->asked = g_malloc_n (MAX_ASKED, sizeof *baseline->asked);
   baseline->directions = g_new (gfloat, 2 * (gsize) n_frames);
-  pbf_model_unref (model);
   return baseline;
 }
 
@@ -110,7 +111,8 @@ pbf_baseline_free (PbfBaseline *baseline)
     return;
   g_free (baseline->bytes);
   g_free (baseline->machine);
-  g_free (baseline->areas);
+  pbf_model_unref (baseline->model);
+  g_free (baseline->asked);
   g_free (baseline->directions);
   g_free (baseline);
 }
@@ -118,8 +120,7 @@ pbf_baseline_free (PbfBaseline *baseline)
 void
 pbf_baseline_reset (PbfBaseline *baseline)
 {
-  baseline->count = baseline->known_directions = 0;
-  baseline->spatters = baseline->spatters_squared = 0;
+  baseline->count = baseline->known_directions = baseline->n_asked = 0;
   baseline->last.size = 0;
   memset (baseline->sums, 0, sizeof baseline->sums);
 }
@@ -152,15 +153,13 @@ pbf_baseline_add (PbfBaseline *baseline, const CvisPbfResult *results, guint n)
 {
   for (guint i = 0; i < n && baseline->count < baseline->n_frames; i++) {
     const CvisPbfResult *result = &results[i];
-    const gdouble spatters = result->raw[CVIS_PBF_SPATTER_COUNT];
-
     if (result->window_n == 0 || (result->flags & CVIS_PBF_RESULT_WARMUP))
       continue;
     for (guint f = 0; f < CVIS_PBF_N_FEATURES; f++)
       baseline->sums[f] += result->features[f];
-    baseline->spatters += spatters;
-    baseline->spatters_squared += spatters * spatters;
-    baseline->areas[baseline->count++] = result->raw[CVIS_PBF_MP_AREA];
+    if (baseline->count++ % baseline->stride == 0)
+      memcpy (baseline->asked[baseline->n_asked++], result->features,
+          sizeof result->features);
     add_direction (baseline, result);
     baseline->last = *result;
   }
@@ -175,39 +174,81 @@ pbf_baseline_get_count (const PbfBaseline *baseline)
 
 /* --- checking -------------------------------------------------------------- */
 
-static gint
-compare_areas (gconstpointer a, gconstpointer b)
+/* The fractions of @classes states among @n frames, from the probabilities of the states
+ * that a network gives each frame if all are as frequent: the most likely ones, by
+ * expectation maximisation (Saerens et al., Adjusting the outputs of a classifier to new a
+ * priori probabilities, 2002). Wrong answers that the probabilities account for do not
+ * count. */
+static void
+estimate_fractions (const gfloat *probabilities, guint n, guint classes,
+    gdouble fractions[CVIS_PBF_MAX_OUTPUTS])
 {
-  const gint32 x = *(const gint32 *) a, y = *(const gint32 *) b;
+  for (guint c = 0; c < classes; c++)
+    fractions[c] = 1.0 / classes;
+  for (guint step = 0; step < EM_STEPS && n > 0; step++) {
+    gdouble sums[CVIS_PBF_MAX_OUTPUTS] = { 0 };
 
-  return (x > y) - (x < y);
+    for (guint i = 0; i < n; i++) {
+      const gfloat *of_frame = probabilities + (gsize) i * classes;
+      gdouble total = 0;
+
+      for (guint c = 0; c < classes; c++)
+        total += fractions[c] * of_frame[c];
+      for (guint c = 0; c < classes; c++)
+        sums[c] += fractions[c] * of_frame[c] / total;
+    }
+    for (guint c = 0; c < classes; c++)
+      fractions[c] = sums[c] / n;
+  }
 }
 
-static gdouble
-sort_for_median (gint32 *values, guint n)
+guint
+pbf_model_find_impurity (const PbfModel *model,
+    const gfloat (*features)[CVIS_PBF_N_FEATURES], guint n, gdouble *fraction)
 {
-  qsort (values, n, sizeof *values, compare_areas);
-  return (values[(n - 1) / 2] + (gdouble) values[n / 2]) / 2;
+  const guint classes = model->outputs - model->unknown;
+  gdouble fractions[CVIS_PBF_MAX_OUTPUTS] = { 0 };
+  gfloat *known;
+  guint n_known = 0, most = 1;
+  PbfParams params;
+  PbfConfig config;
+
+  *fraction = 0;
+  if (model->activation < PBF_ACTIVATION_SOFTMAX || classes < 2)
+    return 0;
+  known = g_new (gfloat, (gsize) n * classes + 1);
+  pbf_config_init (&config);
+  config.activation = model->activation;
+  pbf_params_init (&params, &config);
+  for (guint i = 0; i < n; i++) {
+    CvisPbfResult result;
+    guint found;
+
+    memcpy (result.features, features[i], sizeof result.features);
+    pbf_cpu_kernels ()->network (&params, model, &result);
+    if (pbf_find_class (result.outputs, model->outputs, model->unknown,
+            PBF_UNKNOWN_LIMIT, &found)
+        && found < classes)
+      memcpy (known + (gsize) n_known++ * classes, result.outputs,
+          classes * sizeof *known);
+  }
+  estimate_fractions (known, n_known, classes, fractions);
+  g_free (known);
+  for (guint o = 0; o < classes; o++)
+    fractions[o] *= (gdouble) n_known / MAX (n, 1);
+  if (model->unknown)
+    fractions[classes] = (gdouble) (n - n_known) / MAX (n, 1);
+  for (guint o = 2; o < model->outputs; o++)
+    if (fractions[o] > fractions[most])
+      most = o;
+  *fraction = fractions[most];
+  return most;
 }
 
-/* Fraction of pool areas far from the median. Sorts the areas. */
-static gdouble
-measure_far_areas (PbfBaseline *baseline)
+const gchar *
+pbf_baseline_get_name (const PbfBaseline *baseline, guint index)
 {
-  const guint n = baseline->count;
-  const gdouble median = sort_for_median (baseline->areas, n);
-  gint32 *twice = g_new (gint32, n); /* twice the distances, integers */
-  gdouble sigma;
-  guint far_ones = 0;
-
-  for (guint i = 0; i < n; i++)
-    twice[i] = (gint32) fabs (2 * (baseline->areas[i] - median));
-  /* an area is a whole number: never less than its rounding error */
-  sigma = MAX (1.4826 * sort_for_median (twice, n) / 2, 0.29);
-  for (guint i = 0; i < n; i++)
-    far_ones += twice[i] > 2 * FAR_SIGMAS * sigma;
-  g_free (twice);
-  return (gdouble) far_ones / n;
+  return baseline->model->names[index];
 }
 
 /* Fraction of the known directions that point against the main one, about the main
@@ -238,19 +279,13 @@ measure_backward (const PbfBaseline *baseline)
 }
 
 static gboolean
-check_frames (PbfBaseline *baseline, PbfBaselineReport *report, GError **error)
+check_directions (
+    PbfBaseline *baseline, PbfBaselineReport *report, GError **error)
 {
-  const gdouble n = baseline->count, mean = baseline->spatters / n;
-
   *report = (PbfBaselineReport){ .frames = baseline->count,
     .known_directions = baseline->known_directions,
-    .backward = measure_backward (baseline),
-    .far_areas = measure_far_areas (baseline),
-    .spatter_dispersion =
-        mean > 0 ? (baseline->spatters_squared / n - mean * mean) / mean : 0 };
-  report->contaminated = report->far_areas > MAX_FAR_AREAS
-                         || report->spatter_dispersion > MAX_DISPERSION;
-  if (report->known_directions < MIN_KNOWN * n
+    .backward = measure_backward (baseline) };
+  if (report->known_directions < MIN_KNOWN * baseline->count
       || report->backward >= MIN_BACKWARD)
     return TRUE;
   g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
@@ -260,24 +295,6 @@ check_frames (PbfBaseline *baseline, PbfBaselineReport *report, GError **error)
       "each direction. Use more frames, such as a whole layer",
       100 * report->backward, report->frames, 100 * MIN_BACKWARD);
   return FALSE;
-}
-
-gchar *
-pbf_baseline_describe (const PbfBaselineReport *report)
-{
-  GString *text = g_string_new (NULL);
-
-  if (report->far_areas > MAX_FAR_AREAS)
-    g_string_append_printf (text,
-        "%.1f %% of the frames have a melt-pool area more than %d robust "
-        "standard deviations from the median (nominal: at most %.0f %%)",
-        100 * report->far_areas, FAR_SIGMAS, 100 * MAX_FAR_AREAS);
-  if (report->spatter_dispersion > MAX_DISPERSION)
-    g_string_append_printf (text,
-        "%sthe variance of the number of spatters is %.2f times its mean "
-        "(nominal: at most %.2f)",
-        text->len > 0 ? "; " : "", report->spatter_dispersion, MAX_DISPERSION);
-  return g_string_free (text, FALSE);
 }
 
 /* --- the file -------------------------------------------------------------- */
@@ -306,24 +323,19 @@ get_float (const guint8 *data)
 
 /* The header of @file with the baseline in its metadata, padded to 8 bytes */
 static GString *
-make_header (PbfBaseline *baseline, const PbfSafetensors *file,
-    const PbfBaselineReport *report)
+make_header (PbfBaseline *baseline, const PbfSafetensors *file)
 {
   JsonGenerator *generator = json_generator_new ();
   JsonNode *root = json_parser_get_root (file->parser);
   JsonObject *metadata = json_object_get_object_member (
       json_node_get_object (root), "__metadata__");
   GString *header = g_string_new (NULL);
-  gchar number[G_ASCII_DTOSTR_BUF_SIZE];
+  gchar number[16];
 
   json_object_set_string_member (metadata, "baseline", "applied");
   json_object_set_string_member (metadata, "machine", baseline->machine);
-  g_snprintf (number, sizeof number, "%u", report->frames);
+  g_snprintf (number, sizeof number, "%u", baseline->count);
   json_object_set_string_member (metadata, "baseline_frames", number);
-  g_ascii_formatd (number, sizeof number, "%.4f", report->far_areas);
-  json_object_set_string_member (metadata, "baseline_far_areas", number);
-  g_ascii_formatd (number, sizeof number, "%.4f", report->spatter_dispersion);
-  json_object_set_string_member (metadata, "baseline_dispersion", number);
   json_generator_set_root (generator, root);
   json_generator_to_gstring (generator, header);
   g_object_unref (generator);
@@ -346,7 +358,7 @@ fold_means (
 
   for (guint i = 0; i < CVIS_PBF_N_FEATURES; i++) {
     const gdouble m = baseline->sums[i] / baseline->count;
-    const gdouble s = pbf_baseline_scale (m, baseline->sigma[i]);
+    const gdouble s = pbf_baseline_scale (m, baseline->model->sigma[i]);
 
     put_float (mean + 4 * i, (gfloat) (m + get_float (base_mean + 4 * i) * s));
     put_float (std + 4 * i, (gfloat) (get_float (base_std + 4 * i) * s));
@@ -364,11 +376,11 @@ pbf_baseline_finish (
   guint64 length;
   gsize data_begin;
 
-  if (!check_frames (baseline, report, error)
+  if (!check_directions (baseline, report, error)
       || !pbf_safetensors_open (
           &file, (const guint8 *) baseline->bytes, baseline->size, error))
     return NULL;
-  header = make_header (baseline, &file, report);
+  header = make_header (baseline, &file);
   memcpy (&length, baseline->bytes, 8);
   data_begin = 8 + (gsize) GUINT64_FROM_LE (length);
   length = GUINT64_TO_LE ((guint64) header->len);
@@ -387,6 +399,10 @@ pbf_baseline_finish (
     g_byte_array_unref (bytes);
     return NULL;
   }
+  report->other = pbf_model_find_impurity (model,
+      (const gfloat (*)[CVIS_PBF_N_FEATURES]) baseline->asked,
+      baseline->n_asked, &report->other_fraction);
+  report->contaminated = report->other_fraction > PBF_BASELINE_IMPURE;
   pbf_model_unref (model);
   return g_byte_array_free_to_bytes (bytes);
 }

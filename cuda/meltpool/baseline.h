@@ -28,21 +28,31 @@ pbf_baseline_scale (gdouble mean, gdouble sigma)
 #define PBF_BASELINE_MIN_FRAMES 2000
 #define PBF_BASELINE_MAX_FRAMES 1000000
 
+/* A baseline with frames of another state than the nominal one: by the network, with that
+ * baseline, more than this fraction of its frames is of one other state. */
+#define PBF_BASELINE_IMPURE 0.04
+
+/* The most frequent state but the first one, the nominal, among @n frames with these
+ * @features, by @model with their baseline. @fraction: (out): of the frames, 0 without a
+ * softmax, as the outputs are no states then. Returns: the number of its output */
+guint pbf_model_find_impurity (const PbfModel *model,
+    const gfloat (*features)[CVIS_PBF_N_FEATURES], guint n, gdouble *fraction);
+
 /**
  * PbfBaselineReport:
  * @frames: in the means
  * @known_directions: of them with a known direction of scanning
  * @backward: fraction of those that move against the main direction
- * @far_areas: fraction of frames whose pool area is more than 5 robust standard
- *   deviations from the median
- * @spatter_dispersion: variance of the number of spatters, divided by its mean; 1 for
- *   independent events
- * @contaminated: frames of another regime seem to be among them
+ * @other: the most frequent state but the nominal one, by the network
+ * @other_fraction: of the frames that are of it
+ * @contaminated: that is more than PBF_BASELINE_IMPURE: frames of another regime seem to
+ *   be among them
  */
 typedef struct {
   guint frames, known_directions;
   gdouble backward;
-  gdouble far_areas, spatter_dispersion;
+  guint other;
+  gdouble other_fraction;
   gboolean contaminated;
 } PbfBaselineReport;
 
@@ -70,7 +80,7 @@ guint pbf_baseline_get_count (const PbfBaseline *baseline);
  * direction of scanning only or a feature is not finite */
 GBytes *pbf_baseline_finish (
     PbfBaseline *baseline, PbfBaselineReport *report, GError **error);
-/* Why the frames seem to be contaminated. Free with g_free(). */
-gchar *pbf_baseline_describe (const PbfBaselineReport *report);
+/* The name of the network's output @index */
+const gchar *pbf_baseline_get_name (const PbfBaseline *baseline, guint index);
 
 G_END_DECLS

@@ -90,6 +90,7 @@ static void
 report_baseline (GstCudaPbfMonitor *self, const PbfBaselineReport *report)
 {
   const gchar *location = self->active.baseline_location;
+  const gchar *other = pbf_baseline_get_name (self->baseline, report->other);
 
   gst_element_post_message (GST_ELEMENT (self),
       gst_message_new_element (GST_OBJECT (self),
@@ -97,21 +98,18 @@ report_baseline (GstCudaPbfMonitor *self, const PbfBaselineReport *report)
               G_TYPE_STRING, location, "machine", G_TYPE_STRING,
               self->active.machine, "frames", G_TYPE_UINT, report->frames,
               "known-directions", G_TYPE_UINT, report->known_directions,
-              "backward", G_TYPE_DOUBLE, report->backward, "far-areas",
-              G_TYPE_DOUBLE, report->far_areas, "spatter-dispersion",
-              G_TYPE_DOUBLE, report->spatter_dispersion, "contaminated",
-              G_TYPE_BOOLEAN, report->contaminated, NULL)));
-  if (report->contaminated) {
-    gchar *text = pbf_baseline_describe (report);
-
+              "backward", G_TYPE_DOUBLE, report->backward, "other",
+              G_TYPE_STRING, other, "other-fraction", G_TYPE_DOUBLE,
+              report->other_fraction, "contaminated", G_TYPE_BOOLEAN,
+              report->contaminated, NULL)));
+  if (report->contaminated)
     GST_ELEMENT_WARNING (self, STREAM, FAILED,
-        ("The baseline in \"%s\" may be wrong: frames of another regime seem "
-         "to "
-         "be among the nominal ones: %s. Learn it again from a nominal layer.",
-            location, text),
+        ("The baseline in \"%s\" may be wrong: by the network %.1f %% of its "
+         "frames are of the state %s (at most %.0f %% are accepted). Learn it "
+         "again from a nominal layer.",
+            location, 100 * report->other_fraction, other,
+            100 * PBF_BASELINE_IMPURE),
         (NULL));
-    g_free (text);
-  }
   if (report->known_directions == 0)
     GST_ELEMENT_WARNING (self, STREAM, FAILED,
         ("The baseline in \"%s\" may be wrong: the frames have no machine "

@@ -24,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda/meltpool/baseline.h"
 #include "cuda/meltpool/train/evaluate.h"
 #include "cuda/meltpool/train/random.h"
 #include "cuda/meltpool/train/simulate.h"

@@ -775,7 +775,7 @@ class Training(Tool):
         self.assertIn("scans in one direction only", run(*fold, "line.pbf", status=1)[1])
         launch("pbftestsrc num-buffers=3700 regime=mixed ! video/x-raw,width=64,height=64"
                " ! pbffilesink location=mixed.pbf")
-        self.assertIn("of the baseline's frames for keyhole", run(*fold, "mixed.pbf")[1])
+        self.assertIn("of the baseline's frames are of the state keyhole", run(*fold, "mixed.pbf")[1])
         run(*fold, "layer.pbf", "--machine", "A 1", "-q")
         fold[2], fold[4] = "mine.safetensors", "other.safetensors"
         self.assertIn('has the baseline of machine "A 1", this one is of machine "B"',

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda/meltpool/baseline.h"
 #include "cuda/meltpool/cpu/cpu.h"
 #include "cuda/meltpool/train/random.h"
 #include "cuda/meltpool/vote.h"
@@ -328,16 +329,18 @@ guint
 pbf_find_impurity (const PbfNetwork *network, const PbfDataset *dataset,
     const guint32 *rows, gsize n, gdouble *fraction)
 {
-  gfloat *answers = pbf_predict (network, dataset, rows, n);
-  gsize counts[CVIS_PBF_MAX_OUTPUTS] = { 0 };
-  guint most = 1;
+  gfloat (*features)[N_FEATURES] = g_malloc_n (n, sizeof *features);
+  Predictor predictor;
+  guint other;
 
+  predictor_init (&predictor, network, dataset);
+  predictor_choose (&predictor, dataset->machines[rows[0]]);
   for (gsize r = 0; r < n; r++)
-    counts[pbf_network_choose (network, answers + r * network->outputs)]++;
-  for (guint o = 2; o < network->outputs; o++)
-    if (counts[o] > counts[most])
-      most = o;
-  *fraction = (gdouble) counts[most] / (gdouble) MAX (n, 1);
-  g_free (answers);
-  return most;
+    memcpy (features[r], dataset->features + (gsize) rows[r] * N_FEATURES,
+        sizeof features[r]);
+  other = pbf_model_find_impurity (predictor.model,
+      (const gfloat (*)[N_FEATURES]) features, (guint) n, fraction);
+  pbf_model_unref (predictor.model);
+  g_free (features);
+  return other;
 }

@@ -78,12 +78,7 @@ void pbf_importance (const PbfNetwork *network, const PbfDataset *dataset,
     const guint32 *rows, gsize n, guint64 seed,
     gdouble importance[CVIS_PBF_N_FEATURES]);
 
-/* A baseline with frames of another state than the nominal one: more than this fraction of
- * its frames get the same other answer. */
-#define PBF_BASELINE_IMPURE 0.08
-
-/* The most frequent answer but the nominal one (output 0) to @rows, which are those of a
- * baseline. @fraction: (out): of the rows */
+/* pbf_model_find_impurity() of the baseline of @n @rows, all of one machine */
 guint pbf_find_impurity (const PbfNetwork *network, const PbfDataset *dataset,
     const guint32 *rows, gsize n, gdouble *fraction);
 
