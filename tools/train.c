@@ -15,6 +15,9 @@
 #include "cuda/core/cancel.h"
 #include "cuda/meltpool/baseline.h"
 #include "cuda/meltpool/train/load.h"
+#ifdef HAVE_HDF5
+#include "cuda/meltpool/train/hdf5.h"
+#endif
 #include "cuda/meltpool/train/simulate.h"
 #include "inputs.h"
 #include "json.h"
@@ -126,6 +129,9 @@ get_features (void)
 
   features = (PbfFeatures){ (guint) options.threshold, (guint) options.window,
     (guint) options.threads };
+#ifdef HAVE_HDF5
+  features.hdf5 = pbf_analyse_hdf5;
+#endif
   return &features;
 }
 

@@ -745,6 +745,29 @@ class Training(Tool):
         self.assertEqual(read("net.safetensors"), network)
         launch("pbftestsrc num-buffers=100 ! cudapbfmonitor model-location=net.safetensors ! fakesink")
 
+    @unittest.skipUnless(h5py, "no h5py")
+    def test_hdf5_files_give_the_network_of_their_tables(self):
+        import numpy
+        for seed in "123":
+            launch(f"pbftestsrc num-buffers=5000 regime=mixed seed={seed}"
+                   " ! video/x-raw,width=64,height=64 ! filesink location=raw")
+            frames = numpy.frombuffer(read("raw"), numpy.uint8).reshape(5000, 64, 64)
+            with h5py.File(f"{seed}.h5", "w") as file:
+                for layer, first in enumerate((0, 3000)):
+                    group = file.create_group(f"C1/L{layer}")
+                    group["frame"] = frames[first:first + 2000]
+                    group["scan_line_index"] = numpy.arange(2000) // 100
+            run("monitor", f"{seed}.h5", "-o", f"{seed}.csv", "-q")
+        with open("labels.csv", "w") as stream:
+            stream.write("layer,class\n0,nominal\n1,keyhole\n")
+        self.train("1.h5", "2.h5", "3.h5", "-l", "labels.csv", "-q")
+        network = read("net.safetensors")
+        self.train("1.csv", "2.csv", "3.csv", "-l", "labels.csv", "-q")
+        self.assertEqual(read("net.safetensors"), network)
+        with open("1.h5", "r+b") as stream:
+            stream.truncate(100000)
+        self.assertIn("1.h5: ", self.train("1.h5", "2.h5", "3.h5", "-l", "labels.csv", status=1)[1])
+
     def test_a_build_alone_is_split_by_layer_with_a_warning(self):
         launch("pbftestsrc num-buffers=60000 ! video/x-raw,width=40,height=40"
                " ! pbffilesink location=b.pbf")

@@ -37,4 +37,9 @@ gboolean pbf_analyse_recording (const gchar *filename, guint threshold,
     guint window, guint threads, const gchar *calibration, PbfResultFunc func,
     gpointer data, GError **error);
 
+/* The same of another kind of file. */
+typedef gboolean (*PbfAnalyseFunc) (const gchar *filename, guint threshold,
+    guint window, guint threads, PbfResultFunc func, gpointer data,
+    GError **error);
+
 G_END_DECLS

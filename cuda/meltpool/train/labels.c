@@ -84,8 +84,6 @@ find_label_class (PbfLabels *labels, guint line, const gchar *name,
 {
   if (name[0] == '\0')
     return reject_label (labels, line, error, "the class is empty");
-  if (!g_utf8_validate (name, -1, NULL))
-    return reject_label (labels, line, error, "the class is not UTF-8");
   for (*label = 0; *label < labels->classes->len; ++*label)
     if (strcmp (labels->classes->pdata[*label], name) == 0)
       return TRUE;
@@ -207,24 +205,38 @@ parse_labels (PbfLabels *labels, gchar *text, GError **error)
 }
 
 PbfLabels *
-pbf_labels_load (const gchar *filename, const gchar *nominal, GError **error)
+pbf_labels_parse (const gchar *filename, const gchar *bytes, gsize size,
+    const gchar *nominal, GError **error)
 {
-  PbfLabels *labels;
-  gchar *text;
+  PbfLabels *labels = g_new0 (PbfLabels, 1);
+  gchar *text = g_strndup (bytes, size);
 
-  if (!g_file_get_contents (filename, &text, NULL, error))
-    return NULL;
-  labels = g_new0 (PbfLabels, 1);
   labels->filename = g_strdup (filename);
   labels->rows = g_array_new (FALSE, FALSE, sizeof (LabelRow));
   g_array_set_clear_func (labels->rows, clear_label_row);
   labels->classes = g_ptr_array_new_with_free_func (g_free);
   g_ptr_array_add (labels->classes, g_strdup (nominal));
-  if (parse_labels (labels, text, error))
+  if (g_utf8_validate (bytes, (gssize) size, NULL)
+          ? parse_labels (labels, text, error)
+          : reject_label (labels, 1, error, "the file is no text in UTF-8"))
     g_ptr_array_add (labels->classes, NULL);
   else
     g_clear_pointer (&labels, pbf_labels_free);
   g_free (text);
+  return labels;
+}
+
+PbfLabels *
+pbf_labels_load (const gchar *filename, const gchar *nominal, GError **error)
+{
+  PbfLabels *labels;
+  gchar *bytes;
+  gsize size;
+
+  if (!g_file_get_contents (filename, &bytes, &size, error))
+    return NULL;
+  labels = pbf_labels_parse (filename, bytes, size, nominal, error);
+  g_free (bytes);
   return labels;
 }
 

@@ -24,6 +24,9 @@ typedef struct _PbfLabels PbfLabels;
  * Returns: %NULL with CVIS_ERROR_FORMAT naming file, line and fault */
 PbfLabels *pbf_labels_load (
     const gchar *filename, const gchar *nominal, GError **error);
+/* The same from @size bytes; @filename: for errors */
+PbfLabels *pbf_labels_parse (const gchar *filename, const gchar *bytes,
+    gsize size, const gchar *nominal, GError **error);
 void pbf_labels_free (PbfLabels *labels);
 
 /* Names, ended by %NULL; the nominal one first, then as they occur. */

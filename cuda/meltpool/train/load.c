@@ -10,208 +10,71 @@
 
 #include "cuda/camera/recording.h"
 #include "cuda/core/cancel.h"
-#include "cuda/core/decimal.h"
-#include "cuda/meltpool/train/frames.h"
+#include "cuda/meltpool/train/table.h"
 
 #define N_FEATURES CVIS_PBF_N_FEATURES
-
-/* --- tables ---------------------------------------------------------------- */
-
-enum { FRAME_COUNTER, LAYER, X_UM, Y_UM, FLAGS, N_KEYS };
-static const gchar *const key_names[N_KEYS] = { "frame_counter", "layer",
-  "x_um", "y_um", "flags" };
-
-/* A column of the table: its name, and where its number goes. */
-typedef struct {
-  const gchar *name;
-  gdouble *value; /* NULL: not needed */
-} Column;
-
-typedef struct {
-  const gchar *filename;
-  gdouble keys[N_KEYS], features[N_FEATURES];
-  GArray *columns; /* of Column */
-  guint line;
-} Table;
-
-static gboolean reject_table (const Table *table, GError **error,
-    const gchar *format, ...) G_GNUC_PRINTF (3, 4);
-
-static gboolean
-reject_table (const Table *table, GError **error, const gchar *format, ...)
-{
-  va_list arguments;
-  gchar *text;
-
-  va_start (arguments, format);
-  text = g_strdup_vprintf (format, arguments);
-  va_end (arguments);
-  g_set_error (error, CVIS_ERROR, CVIS_ERROR_FORMAT, "%s, line %u: %s",
-      table->filename, table->line, text);
-  g_free (text);
-  return FALSE;
-}
-
-/* The place for the numbers of column @name; NULL: not needed */
-static gdouble *
-find_number_place (Table *table, const gchar *name)
-{
-  for (guint k = 0; k < N_KEYS; k++)
-    if (strcmp (name, key_names[k]) == 0)
-      return &table->keys[k];
-  for (guint f = 0; f < N_FEATURES; f++)
-    if (strcmp (name, pbf_feature_name (f)) == 0)
-      return &table->features[f];
-  return NULL;
-}
-
-static gboolean
-has_column (const Table *table, const gdouble *value)
-{
-  for (guint c = 0; c < table->columns->len; c++)
-    if (g_array_index (table->columns, Column, c).value == value)
-      return TRUE;
-  return FALSE;
-}
-
-static gboolean
-read_head (Table *table, const gchar *at, const gchar *end, GError **error)
-{
-  gchar *text = g_strndup (at, (gsize) (end - at));
-  gchar **names = g_strsplit (text, ",", -1);
-  gboolean ok = TRUE;
-
-  table->line = 1;
-  for (guint i = 0; names[i] != NULL; i++) {
-    const gchar *name = g_strstrip (names[i]);
-    const Column column = { g_intern_string (name),
-      find_number_place (table, name) };
-
-    g_array_append_val (table->columns, column);
-  }
-  for (guint k = 0; ok && k < N_KEYS; k++)
-    if (!has_column (table, &table->keys[k]))
-      ok = reject_table (table, error,
-          "no column \"%s\"; tables are those of `cudavision monitor --csv`",
-          key_names[k]);
-  for (guint f = 0; ok && f < N_FEATURES; f++)
-    if (!has_column (table, &table->features[f]))
-      ok = reject_table (table, error,
-          "no column \"%s\" of the features " CVIS_PBF_FEATURE_SPEC,
-          pbf_feature_name (f));
-  g_strfreev (names);
-  g_free (text);
-  return ok;
-}
-
-/* Reads a row up to @end, the end of its line. */
-static gboolean
-read_table_row (Table *table, const gchar *at, const gchar *end, GError **error)
-{
-  for (guint c = 0; c < table->columns->len; c++) {
-    const Column *column = &g_array_index (table->columns, Column, c);
-    const gchar *comma = memchr (at, ',', (gsize) (end - at));
-    const gchar *cell = comma != NULL ? comma : end;
-
-    if ((comma == NULL) != (c + 1 == table->columns->len))
-      return reject_table (table, error,
-          "%s than the %u columns of the first line",
-          comma == NULL ? "fewer cells" : "more cells", table->columns->len);
-    if (column->value != NULL
-        && (cvis_decimal_read (at, cell, '.', column->value) != cell
-            || at == cell))
-      return reject_table (table, error, "column %s: \"%.*s\" is no number",
-          column->name, (gint) MIN (cell - at, 40), at);
-    if (column->value != NULL && !isfinite (*column->value))
-      return reject_table (table, error,
-          "column %s is %g, must be finite; leave the frame out", column->name,
-          *column->value);
-    at = cell + 1;
-  }
-  return TRUE;
-}
-
-static void
-fill_result (const Table *table, CvisPbfResult *result)
-{
-  memset (result, 0, sizeof *result);
-  result->frame_counter = (guint32) table->keys[FRAME_COUNTER];
-  result->layer = (guint32) table->keys[LAYER];
-  result->vector_id = PBF_NO_VECTOR;
-  result->x_um = (gint32) table->keys[X_UM];
-  result->y_um = (gint32) table->keys[Y_UM];
-  result->flags = (guint32) table->keys[FLAGS];
-  for (guint f = 0; f < N_FEATURES; f++)
-    result->features[f] = (gfloat) table->features[f];
-}
-
-static gboolean
-read_table (
-    const gchar *filename, PbfResultFunc func, gpointer data, GError **error)
-{
-  Table table = { .filename = filename };
-  GMappedFile *file = g_mapped_file_new (filename, FALSE, error);
-  const gchar *at, *end;
-  gboolean ok = TRUE;
-
-  if (file == NULL)
-    return FALSE;
-  table.columns = g_array_new (FALSE, FALSE, sizeof (Column));
-  at = g_mapped_file_get_contents (file);
-  end = at + g_mapped_file_get_length (file);
-  while (ok && at < end) {
-    const gchar *feed = memchr (at, '\n', (gsize) (end - at));
-    const gchar *stop = feed != NULL ? feed : end;
-    const gchar *text_end = stop > at && stop[-1] == '\r' ? stop - 1 : stop;
-    CvisPbfResult result;
-
-    if (table.line == 0) {
-      ok = read_head (&table, at, text_end, error);
-    } else if (text_end > at) {
-      table.line++;
-      ok = read_table_row (&table, at, text_end, error);
-      if (ok) {
-        fill_result (&table, &result);
-        ok = func (&result, data, error);
-      }
-    } else {
-      table.line++;
-    }
-    at = stop + 1;
-    if (ok && cvis_cancelled ())
-      ok = cvis_refuse_cancelled (error);
-  }
-  g_array_unref (table.columns);
-  g_mapped_file_unref (file);
-  return ok;
-}
 
 /* --- frames of any file ---------------------------------------------------- */
 
 static gboolean
-is_recording (const gchar *filename)
+read_table_file (
+    const gchar *filename, PbfResultFunc func, gpointer data, GError **error)
 {
+  GMappedFile *file = g_mapped_file_new (filename, FALSE, error);
+  gboolean ok;
+
+  if (file == NULL)
+    return FALSE;
+  ok = pbf_read_table (filename, g_mapped_file_get_contents (file),
+      g_mapped_file_get_length (file), func, data, error);
+  g_mapped_file_unref (file);
+  return ok;
+}
+
+typedef enum { KIND_TABLE, KIND_RECORDING, KIND_HDF5 } FileKind;
+
+/* By the first bytes */
+static FileKind
+find_kind (const gchar *filename)
+{
+  static const guint8 hdf5[] = { 0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n' };
   FILE *file = fopen (filename, "rb");
   guint8 bytes[PBF_RECORDING_HEAD] = { 0 };
   PbfRecordingHead head;
-  gboolean recording = FALSE;
+  FileKind kind = KIND_TABLE;
+  gsize n;
 
-  if (file != NULL) {
-    recording = fread (bytes, 1, sizeof bytes, file) == sizeof bytes
-                && pbf_recording_read_head (bytes, &head);
-    fclose (file);
-  }
-  return recording;
+  if (file == NULL)
+    return kind;
+  n = fread (bytes, 1, sizeof bytes, file);
+  if (n >= sizeof hdf5 && memcmp (bytes, hdf5, sizeof hdf5) == 0)
+    kind = KIND_HDF5;
+  else if (n == sizeof bytes && pbf_recording_read_head (bytes, &head))
+    kind = KIND_RECORDING;
+  fclose (file);
+  return kind;
 }
 
 static gboolean
 read_frames (const gchar *filename, const PbfFeatures *features,
     PbfResultFunc func, gpointer data, GError **error)
 {
-  if (!is_recording (filename))
-    return read_table (filename, func, data, error);
-  return pbf_analyse_recording (filename, features->threshold, features->window,
-      features->threads, NULL, func, data, error);
+  switch (find_kind (filename)) {
+    case KIND_RECORDING:
+      return pbf_analyse_recording (filename, features->threshold,
+          features->window, features->threads, NULL, func, data, error);
+    case KIND_HDF5:
+      if (features->hdf5 == NULL)
+        return cvis_refuse (error,
+            "%s: this program was built without libhdf5; write a recording "
+            "with "
+            "pbfhdf5src and pbffilesink",
+            filename);
+      return features->hdf5 (filename, features->threshold, features->window,
+          features->threads, func, data, error);
+    default:
+      return read_table_file (filename, func, data, error);
+  }
 }
 
 typedef struct {

@@ -2,10 +2,12 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Rows of a dataset and baselines from files: tables of pbfresultenc and recordings. */
+/* Rows of a dataset and baselines from files: tables of pbfresultenc, recordings and HDF5
+ * files. */
 #pragma once
 
 #include "cuda/meltpool/train/dataset.h"
+#include "cuda/meltpool/train/frames.h"
 #include "cuda/meltpool/train/labels.h"
 
 G_BEGIN_DECLS
@@ -14,10 +16,12 @@ G_BEGIN_DECLS
  * PbfFeatures: how features are computed
  * @threshold, @window: of features of recordings
  * @threads: 0: one per processor
+ * @hdf5: (nullable): reads HDF5 files, which are refused without it
  */
 typedef struct {
   guint threshold, window;
   guint threads;
+  PbfAnalyseFunc hdf5;
 } PbfFeatures;
 
 /**
@@ -32,7 +36,7 @@ typedef struct {
   guint64 directions[8];
 } PbfLoading;
 
-/* Adds the labelled frames of @filename, a recording or a table, for machine @machine. A
+/* Adds the labelled frames of @filename, a recording, a table or an HDF5 file, for machine @machine. A
  * file is one group, or one for each layer (@by_layer).
  * Returns: FALSE with an error that names file and place */
 gboolean pbf_load_rows (const gchar *filename, const PbfFeatures *features,
