@@ -154,6 +154,18 @@ load_files (TrainRun *self, PbfLabels *labels, GError **error)
   return pbf_labels_check_used (labels, error);
 }
 
+/* A pool looks different from the other side, which must not tell classes apart. */
+static void
+warn_about_directions (const TrainSummary *summary)
+{
+  for (guint c = 0; c < summary->dataset->n_classes; c++)
+    if (pbf_loading_has_one_direction (&summary->loading, c))
+      print_error ("train",
+          "warning: the frames of class \"%s\" are scanned in one direction "
+          "only; label lines in both, or the direction is taken for the class",
+          summary->dataset->classes[c]);
+}
+
 static gboolean
 load_labelled (TrainRun *self, GError **error)
 {
@@ -167,6 +179,8 @@ load_labelled (TrainRun *self, GError **error)
   self->summary.by_layer = splits_by_layer (self->common);
   ok = load_files (self, labels, error)
        && pbf_dataset_find_baselines (self->summary.dataset, error);
+  if (ok && !self->common->quiet)
+    warn_about_directions (&self->summary);
   pbf_labels_free (labels);
   return ok;
 }

@@ -806,6 +806,52 @@ class Training(Tool):
         run(*fold, "layer.pbf", "--machine", "A 1", "-q")
         self.assertEqual(read("mine.safetensors"), read("other.safetensors"))
 
+    def test_a_class_of_one_direction_gets_a_warning(self):
+        self.make_builds()
+        with open("labels.csv", "w") as stream:
+            stream.write("frame,class\n100-1999,nominal\n3100-4999,keyhole\n")
+        self.assertNotIn("one direction", self.train("1.pbf", "2.pbf", "3.pbf", "-l", "labels.csv")[1])
+        for seed in "123":
+            run("monitor", f"{seed}.pbf", "-o", f"{seed}.csv", "-q")
+            with open(f"{seed}.csv") as stream:
+                rows = list(csv.DictReader(stream))
+            kept, last = rows[:3000], 0
+            for row in rows[3000:]:
+                if int(row["x_um"]) > last:
+                    kept.append(row)
+                last = int(row["x_um"])
+            with open(f"{seed}.csv", "w") as stream:
+                table = csv.DictWriter(stream, rows[0])
+                table.writeheader()
+                table.writerows(kept)
+        errors = self.train("1.csv", "2.csv", "3.csv", "-l", "labels.csv")[1]
+        self.assertIn('frames of class "keyhole" are scanned in one direction only', errors)
+        self.assertNotIn('class "nominal"', errors)
+
+    def test_tutorial(self):
+        """The commands of docs/tutorials/melt-pool.md, in order"""
+        page = read(os.path.join(SOURCES, "../docs/tutorials/melt-pool.md")).decode()
+        labels = re.search("```csv\n(.*?)```", page, re.S)[1]
+        with open("labels.csv", "w") as stream:
+            stream.write(labels)
+        for block in re.findall("```\n((?:gst-launch|cudavision).*?)```", page, re.S):
+            for line in block.splitlines():
+                words = shlex.split(line)
+                if words[0] == "cudavision":
+                    words[0] = PROGRAM
+                if words[-1] == "&":
+                    process = subprocess.Popen(words[:-1], stdout=subprocess.DEVNULL)
+                    Monitor.wait_for_port(self, 5600)
+                else:
+                    subprocess.run(words, check=True, timeout=120, stdout=subprocess.DEVNULL)
+        time.sleep(1)
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(timeout=30), 0)
+        with open("live.csv") as stream:
+            rows = [row for row in csv.DictReader(stream) if row["vote"]]
+        self.assertGreater(sum(row["vote"] == "keyhole" for row in rows), 0.9 * len(rows))
+        self.assertGreater(len(rows), 2000)
+
     def test_bad_labels(self):
         self.make_builds()
         for text, words in (

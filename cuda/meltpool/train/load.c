@@ -90,7 +90,7 @@ typedef struct {
 } Loader;
 
 static void
-count_direction (Loader *self, const CvisPbfResult *result)
+count_direction (Loader *self, const CvisPbfResult *result, guint class)
 {
   const gint64 dx = (gint64) result->x_um - self->x_um,
                dy = (gint64) result->y_um - self->y_um;
@@ -99,9 +99,10 @@ count_direction (Loader *self, const CvisPbfResult *result)
   self->y_um = result->y_um;
   if (dx != 0 || dy != 0)
     self->loading
-        ->directions[(guint) floor (
+        ->directions[class]
+                    [(guint) floor (
                          atan2 ((gdouble) dy, (gdouble) dx) * 4 / G_PI + 8.5)
-                     % 8]++;
+                        % 8]++;
 }
 
 static gboolean
@@ -125,6 +126,8 @@ load_row (const CvisPbfResult *result, gpointer data, GError **error)
   if (!pbf_labels_find (self->labels, self->name, result->layer,
           result->vector_id, result->frame_counter, &label, error))
     return FALSE;
+  if (label != PBF_LABEL_NONE && !(result->flags & CVIS_PBF_RESULT_EMPTY))
+    count_direction (self, result, (guint) label);
   if (!is_usable (self, result))
     return TRUE;
   if (label == PBF_LABEL_NONE) {
@@ -174,7 +177,7 @@ load_nominal (const CvisPbfResult *result, gpointer data, GError **error)
   Loader *self = data;
 
   if (!(result->flags & CVIS_PBF_RESULT_EMPTY))
-    count_direction (self, result);
+    count_direction (self, result, 0);
   if (!is_usable (self, result))
     return TRUE;
   pbf_dataset_add_row (
@@ -183,22 +186,28 @@ load_nominal (const CvisPbfResult *result, gpointer data, GError **error)
   return TRUE;
 }
 
+gboolean
+pbf_loading_has_one_direction (const PbfLoading *loading, guint class)
+{
+  const guint64 *directions = loading->directions[class];
+  guint most = 0;
+  guint64 opposite = 0;
+
+  for (guint d = 1; d < 8; d++)
+    if (directions[d] > directions[most])
+      most = d;
+  for (guint d = 3; d <= 5; d++)
+    opposite += directions[(most + d) % 8];
+  return opposite * 10 < directions[most];
+}
+
 /* A pool looks different from the other side: the baseline is of both, unless the
  * positions are not known. */
 static gboolean
 check_directions (
     const gchar *filename, const PbfLoading *loading, GError **error)
 {
-  guint most = 0;
-  guint64 opposite = 0;
-
-  for (guint d = 1; d < 8; d++)
-    if (loading->directions[d] > loading->directions[most])
-      most = d;
-  for (guint d = 3; d <= 5; d++)
-    opposite += loading->directions[(most + d) % 8];
-  if (loading->directions[most] == 0
-      || opposite * 10 >= loading->directions[most])
+  if (!pbf_loading_has_one_direction (loading, 0))
     return TRUE;
   return cvis_refuse (error,
       "%s: the laser scans in one direction only; take a baseline from lines "

@@ -29,12 +29,17 @@ typedef struct {
  * @rows: added
  * @unlabelled: without a label
  * @unused: laser off, window not yet full, or late
- * @directions: frames by direction of the scan, in eighths of a turn from x to y
+ * @directions: frames of each class by direction of the scan, in eighths of a turn from x
+ *   to y; all of a baseline are of class 0
  */
 typedef struct {
   guint64 rows, unlabelled, unused;
-  guint64 directions[8];
+  guint64 directions[PBF_MAX_CLASSES][8];
 } PbfLoading;
+
+/* Whether the frames of @class have been scanned in one direction only; FALSE too if the
+ * directions are not known. */
+gboolean pbf_loading_has_one_direction (const PbfLoading *loading, guint class);
 
 /* Adds the labelled frames of @filename, a recording, a table or an HDF5 file, for machine @machine. A
  * file is one group, or one for each layer (@by_layer).
