@@ -73,6 +73,19 @@ gst_cuda_lwt_filter_reset_stats (GstCvisFilter *filter)
   GST_CUDA_LWT_FILTER (filter)->stats = (GstLwtStats){ 0 };
 }
 
+/* The filters that have no CUDA form */
+static gboolean
+start_cpu (GstCudaLwtFilter *self)
+{
+  gchar *why_not = g_strdup_printf ("filter=%s is computed on the CPU only",
+      gst_lwt_filter_name (self->wanted.filter));
+  const gboolean ok = gst_cvis_backend_start_cpu (
+      &self->filter.backend, GST_ELEMENT (self), why_not);
+
+  g_free (why_not);
+  return ok;
+}
+
 static gboolean
 gst_cuda_lwt_filter_start (GstCvisFilter *filter)
 {
@@ -87,7 +100,9 @@ gst_cuda_lwt_filter_start (GstCvisFilter *filter)
   self->started = FALSE;
   self->ignored = 0;
   return gst_lwt_set_wavelet (self, self->wanted.wavelet)
-         && gst_cvis_filter_start_backend (filter);
+         && (gst_lwt_settings_is_smoothing (&self->wanted)
+                 ? start_cpu (self)
+                 : gst_cvis_filter_start_backend (filter));
 }
 
 /* --- object ---------------------------------------------------------------- */
