@@ -182,6 +182,13 @@ check_filter (const LwtConfig *config, GError **error)
 }
 
 gboolean
+lwt_filter_has_cuda (LwtFilter filter, guint order)
+{
+  return filter == LWT_FILTER_WAVELET || filter == LWT_FILTER_WAVELET_DECIMATED
+         || (filter == LWT_FILTER_GAUSSIAN && order == 0);
+}
+
+gboolean
 lwt_config_is_smoothing (const LwtConfig *config)
 {
   return config->operation == LWT_OPERATION_FILTER

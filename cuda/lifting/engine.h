@@ -150,6 +150,9 @@ void lwt_config_init (LwtConfig *config);
 /* Returns: FALSE with CVIS_ERROR_INVALID naming the first field that is out
  * of range or contradicts another. */
 gboolean lwt_config_check (const LwtConfig *config, GError **error);
+/* Whether the CUDA backend has @filter; @order: see LwtConfig. All others compute on the
+ * CPU only. */
+gboolean lwt_filter_has_cuda (LwtFilter filter, guint order);
 /* Size of BANDS: that of the surface, or with a padded boundary of the
  * padded one. */
 void lwt_config_get_bands_size (

@@ -237,7 +237,7 @@ typedef struct {
 
 /* The tables of a low-pass filter in the type of the arithmetic.
  * @near: padded with zeros to @n_near weights
- * @pad: samples before and after a row for narrow_row() */
+ * @pad: samples before and after a row for narrow_row() and cascade_row() */
 typedef struct {
   const LwtSmoothLine *line;
   gconstpointer near, middle, far, inverse, tap;
@@ -257,6 +257,10 @@ typedef struct {
   /* C along a coarse row. @work: a row; @to: has room for another vector */
   void (*widen_row) (const LwtCpuSmoothLine *line, gconstpointer row,
       gpointer work, gpointer to);
+  /* The wavelet's levels along a row that is padded with zeros, in place.
+   * @padded_w: (nullable): its weights. @work, @work_w: rows */
+  void (*cascade_row) (const LwtCpuSmoothLine *line, gpointer padded,
+      gconstpointer padded_w, gpointer work, gpointer work_w);
   /* @weights: %NULL: 0 for missing points, 1 for others. @to: products */
   void (*weigh_row) (gconstpointer from, gconstpointer weights,
       const guint32 *missing, guint n, gpointer to, gpointer to_weights);

@@ -70,7 +70,8 @@ convert_tables (LwtCpuSmoother *s, guint which, guint axis, GError **error)
   t->line = line;
   t->n_near =
       (near + LWT_SMOOTH_PERIOD - 1) / LWT_SMOOTH_PERIOD * LWT_SMOOTH_PERIOD;
-  t->pad = line->margin * line->stride + (guint) line->reach;
+  t->pad = line->levels > 0 ? line->n
+                            : line->margin * line->stride + (guint) line->reach;
   return convert_table (s, line->near, near, &t->near, error)
          && convert_table (s, line->middle, 2 * (gsize) line->middle_reach + 1,
              &t->middle, error)
@@ -203,9 +204,8 @@ lwt_cpu_smoother_get_scratch (
                                                : strip * s->size);
 
     *rows = MAX (*rows, bytes / *pitch + 1);
-  } else {
-    *rows = MAX (*rows, 4);
   }
+  *rows = MAX (*rows, 4);
 }
 
 /* --- the Gaussian filter of order 0 --------------------------------------- */
@@ -517,6 +517,33 @@ smooth_line_strips (const SmoothWork *work, guint axis, guint item,
       (guint8 *) lwt_cpu_plane_row (to, row) + column * s->size);
 }
 
+/* Rows of the wavelet filter, without strips. */
+static void
+cascade_rows (
+    guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)
+{
+  const SmoothWork *work = user_data;
+  const LwtCpuSmoother *s = work->s;
+  const guint n = work->x->line->n;
+  gpointer padded[2] = { get_work_row (scratch, 0), get_work_row (scratch, 1) };
+  gpointer x = clear_padded_row (work, padded[0]);
+  gpointer w = clear_padded_row (work, padded[1]);
+
+  for (guint y = first; y < first + count; y++) {
+    gconstpointer from = lwt_cpu_plane_row (&work->from, y);
+
+    if (work->weighted)
+      s->smooths->weigh_row (from, NULL,
+          work->surface->missing + y * work->surface->words, n, x, w);
+    else
+      memcpy (x, from, n * s->size);
+    s->smooths->cascade_row (work->x, padded[0],
+        work->weighted ? padded[1] : NULL, get_work_row (scratch, 2),
+        get_work_row (scratch, 3));
+    memcpy (lwt_cpu_plane_row (&s->between, y), x, n * s->size);
+  }
+}
+
 static void
 smooth_row_strips (
     guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)
@@ -542,8 +569,12 @@ run_strips (SmoothWork *work)
 {
   const guint width = work->x->line->n, height = work->y->line->n;
 
-  lwt_cpu_threads_run (work->s->threads,
-      (height + LWT_CPU_STRIP - 1) / LWT_CPU_STRIP, 1, smooth_row_strips, work);
+  if (work->s->plan->config.filter == LWT_FILTER_WAVELET)
+    lwt_cpu_rows_run (work->s->threads, height, width, cascade_rows, work);
+  else
+    lwt_cpu_threads_run (work->s->threads,
+        (height + LWT_CPU_STRIP - 1) / LWT_CPU_STRIP, 1, smooth_row_strips,
+        work);
   lwt_cpu_threads_run (work->s->threads,
       (width + LWT_CPU_STRIP - 1) / LWT_CPU_STRIP, 1, smooth_column_strips,
       work);

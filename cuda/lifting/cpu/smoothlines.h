@@ -238,25 +238,31 @@ reach_out (const T *strip, gint64 i, gint64 n, const T *zeros)
   return i >= 0 && i < n ? strip + i * STRIP : zeros;
 }
 
-/* sum[l] = x[l] / 2 + the weighted pairs */
+/* sum = x / 2 + the weighted pairs of neighbours, for all lanes */
 LWT_ALWAYS void
 sum_pairs (const LwtCpuSmoothLine *l, const T *strip, gint64 i, guint level,
     T sum[STRIP])
 {
   static const T zeros[STRIP];
   const gint64 n = l->line->n;
+  V sums[PARTS];
 
-  for (guint c = 0; c < STRIP; c++)
-    sum[c] = (T) 0.5 * strip[i * STRIP + c];
+  for (guint p = 0; p < PARTS; p++)
+    sums[p] = V_MUL (V_SET ((T) 0.5), V_LOAD (strip + i * STRIP + p * LANES));
   for (guint k = 0; k < l->line->n_taps; k++) {
     const gint64 d = (gint64) (2 * k + 1) << level;
     const T *low = reach_out (strip, i - d, n, zeros);
     const T *high = reach_out (strip, i + d, n, zeros);
-    const T tap = ((const T *) l->tap)[k];
+    const V tap = V_SET (((const T *) l->tap)[k]);
 
-    for (guint c = 0; c < STRIP; c++)
-      sum[c] = ONE_FMA (tap, low[c] + high[c], sum[c]);
+    if (d >= n)
+      break;
+    for (guint p = 0; p < PARTS; p++)
+      sums[p] = V_FMA (tap,
+          V_ADD (V_LOAD (low + p * LANES), V_LOAD (high + p * LANES)), sums[p]);
   }
+  for (guint p = 0; p < PARTS; p++)
+    V_STORE (sum + p * LANES, sums[p]);
 }
 
 /* @a to @b; @weight: 1 and 0 for missing points; %NULL: none is missing */
@@ -287,6 +293,65 @@ smooth_level (const LwtCpuSmoothLine *l, guint level, gboolean last, const T *a,
         y = own[c];
       out[c] = last ? ONE_FMA (blend, own[c] - y, y) : y;
     }
+  }
+}
+
+/* The same as sum_pairs() along a row with zeros around it. */
+static void
+sum_row_pairs (
+    const LwtCpuSmoothLine *l, const T *row, guint level, gpointer to)
+{
+  const guint n = l->line->n;
+  const T *taps = l->tap;
+  T *sums = to;
+
+  /* rows are longer than n by more than a vector */
+  for (guint i = 0; i < n; i += LANES) {
+    V sum = V_MUL (V_SET ((T) 0.5), V_LOAD (row + i));
+
+    for (guint k = 0; k < l->line->n_taps; k++) {
+      const gsize d = (gsize) (2 * k + 1) << level;
+
+      if (d >= n)
+        break;
+      sum = V_FMA (V_SET (taps[k]),
+          V_ADD (V_LOAD (row + i - d), V_LOAD (row + i + d)), sum);
+    }
+    V_STORE (sums + i, sum);
+  }
+}
+
+static void
+cascade_row (const LwtCpuSmoothLine *l, gpointer padded, gconstpointer padded_w,
+    gpointer work, gpointer work_w)
+{
+  const LwtSmoothLine *line = l->line;
+  const guint n = line->n;
+  T *row = (T *) padded + l->pad, *sums = work, *weights = work_w;
+  const T *weight = padded_w ? (const T *) padded_w + l->pad : NULL;
+
+  for (guint level = 0; level < line->levels; level++) {
+    const gboolean last = level + 1 == line->levels;
+    const T *inverse = (const T *) l->inverse + (gsize) level * n;
+    const T blend = last ? (T) line->blend : 0;
+
+    sum_row_pairs (l, row, level, sums);
+    if (weight != NULL) {
+      sum_row_pairs (l, weight, level, weights);
+      for (guint i = 0; i < n; i++)
+        sums[i] = weight[i] == 0 ? 0
+                  : weights[i] < (T) LWT_SMOOTH_LEAST_WEIGHT
+                      ? row[i]
+                      : sums[i] / weights[i];
+    } else {
+      for (guint i = 0; i < n; i++)
+        sums[i] = inverse[i] == 0 ? row[i] : sums[i] * inverse[i];
+    }
+    if (last)
+      for (guint i = 0; i < n; i++)
+        row[i] = ONE_FMA (blend, row[i] - sums[i], sums[i]);
+    else
+      memcpy (row, sums, n * sizeof (T));
   }
 }
 
@@ -500,6 +565,7 @@ const LwtCpuSmooths LWT_CPU (smooths) = {
   .combine_rows = combine_rows,
   .narrow_row = narrow_row,
   .widen_row = widen_smooth_row,
+  .cascade_row = cascade_row,
   .weigh_row = weigh_row,
   .normalise_row = normalise_row,
   .divide_row = divide_row,

@@ -1,0 +1,248 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Kernels of the Gaussian filter of order 0 and the undecimated wavelet; also compiled for
+ * the CPU by tests/emulation. A thread computes a result, in the order of
+ * cuda/lifting/cpu/smoothlines.h, so the bits are the same. Formulas:
+ * cuda/lifting/smooth.h.
+ *
+ * Pictures have rows of any stride; row y of block row b is b, b + gridDim.y, .. */
+#pragma once
+
+#include "cuda/lifting/smooth.h"
+
+/* Threads of a block, side by side along x */
+#define LWT_SMOOTH_THREADS 256
+
+template <typename T> struct SmoothPicture {
+  T *data;
+  gsize pitch; /* elements from row to row */
+};
+
+/* A sample of a picture, or with @weights instead its weight: 1, and 0 for missing points,
+ * which are 0 themselves. @missing: (nullable): a bit for each point, rows of @words. */
+template <typename T> struct SmoothSource {
+  SmoothPicture<const T> picture;
+  const guint32 *missing;
+  guint words;
+  bool weights;
+};
+
+template <typename T>
+static __device__ __forceinline__ T
+smooth_read (const SmoothSource<T> &from, gint x, gint y)
+{
+  const bool there =
+      from.missing == NULL
+      || (from.missing[(gsize) y * from.words + (guint) x / 32] >> (x & 31) & 1)
+             == 0;
+
+  if (from.weights)
+    return there ? 1 : 0;
+  return there ? from.picture.data[(gsize) y * from.picture.pitch + x] : 0;
+}
+
+/* --- Gaussian: sums ------------------------------------------------------- */
+
+/**
+ * SmoothSums: sums of weighted samples along an axis, 0 beyond the ends
+ * @axis: 0 along x
+ * @n: samples along the axis
+ * @width, @height: of the result
+ * Result i is the sum over k of weights[k] times sample i * @stride + @first + k.
+ */
+template <typename T> struct SmoothSums {
+  SmoothSource<T> from;
+  SmoothPicture<T> to;
+  const T *weights;
+  guint axis;
+  gint n_weights, stride, first, n;
+  gint width, height;
+};
+
+template <typename T>
+static __device__ __forceinline__ void
+smooth_sum_rows (const SmoothSums<T> &task)
+{
+  const gint x = (gint) (blockIdx.x * LWT_SMOOTH_THREADS + threadIdx.x);
+
+  for (gint y = (gint) blockIdx.y; x < task.width && y < task.height;
+       y += (gint) gridDim.y) {
+    const gint start = (task.axis == 0 ? x : y) * task.stride + task.first;
+    const gint low = max (-start, 0);
+    const gint high = min (task.n_weights, task.n - start);
+    T sum = 0;
+
+    for (gint k = low; k < high; k++)
+      sum = fma (task.weights[k],
+          task.axis == 0 ? smooth_read (task.from, start + k, y)
+                         : smooth_read (task.from, x, start + k),
+          sum);
+    task.to.data[(gsize) y * task.to.pitch + x] = sum;
+  }
+}
+
+/* Along x with many weights: 16 threads add the parts of a sum, LWT_SMOOTH_PERIOD, and
+ * these as a tree. @task: n_weights is a multiple of LWT_SMOOTH_PERIOD */
+template <typename T>
+static __device__ __forceinline__ void
+smooth_sum_parts (const SmoothSums<T> &task)
+{
+  const gint thread = (gint) (blockIdx.x * LWT_SMOOTH_THREADS + threadIdx.x);
+  const gint x = thread / LWT_SMOOTH_PERIOD, part = thread % LWT_SMOOTH_PERIOD;
+
+  for (gint y = (gint) blockIdx.y; y < task.height; y += (gint) gridDim.y) {
+    T sum = 0;
+
+    for (gint k = part; k < task.n_weights && x < task.width;
+         k += LWT_SMOOTH_PERIOD) {
+      const gint at = x * task.stride + task.first + k;
+
+      if (at >= 0 && at < task.n)
+        sum = fma (task.weights[k], smooth_read (task.from, at, y), sum);
+    }
+    for (gint half = LWT_SMOOTH_PERIOD / 2; half > 0; half /= 2)
+      sum += __shfl_down_sync (0xffffffff, sum, half);
+    if (part == 0 && x < task.width)
+      task.to.data[(gsize) y * task.to.pitch + x] = sum;
+  }
+}
+
+/* --- Gaussian: back to the surface ---------------------------------------- */
+
+/**
+ * SmoothWidening: coarse samples spread along an axis; with @by it ends the filter
+ * @far, @stride, @period, @n_far: see LwtSmoothLine; @stride 1: samples are there
+ * @coarse, @weights: of the samples, and (NULL data) of their weights
+ * @inverse: [0] along x, [1] along y, to multiply with; %NULL: not the last step
+ */
+template <typename T> struct SmoothWidening {
+  SmoothPicture<const T> coarse, weights;
+  SmoothPicture<T> to;
+  const T *far;
+  const T *inverse[2];
+  guint axis;
+  gint stride, period, n_far;
+  gint width, height;
+};
+
+template <typename T>
+static __device__ __forceinline__ T
+smooth_widen_one (const SmoothWidening<T> &task,
+    const SmoothPicture<const T> &from, gint x, gint y)
+{
+  const gint i = task.axis == 0 ? x : y;
+  const gsize step = task.axis == 0 ? 1 : from.pitch;
+  const T *sample =
+      from.data
+      + (task.axis == 0 ? (gsize) y * from.pitch + (gsize) (i / task.stride)
+                        : (gsize) (i / task.stride) * from.pitch + (gsize) x);
+  const T *far = task.far + i % task.period;
+  T sum = 0;
+
+  if (task.stride == 1)
+    return *sample;
+  for (gint t = 0; t < task.n_far; t++)
+    sum = fma (far[t * task.period], sample[t * step], sum);
+  return sum;
+}
+
+template <typename T>
+static __device__ __forceinline__ void
+smooth_widen (const SmoothWidening<T> &task)
+{
+  const gint x = (gint) (blockIdx.x * LWT_SMOOTH_THREADS + threadIdx.x);
+
+  for (gint y = (gint) blockIdx.y; x < task.width && y < task.height;
+       y += (gint) gridDim.y) {
+    T value = smooth_widen_one (task, task.coarse, x, y);
+
+    if (task.weights.data != NULL) {
+      const T weight = smooth_widen_one (task, task.weights, x, y);
+
+      value = weight > 0 ? value / weight : 0;
+    } else if (task.inverse[0] != NULL) {
+      value = value * task.inverse[0][x] * task.inverse[1][y];
+    }
+    task.to.data[(gsize) y * task.to.pitch + x] = value;
+  }
+}
+
+/* --- wavelet -------------------------------------------------------------- */
+
+/**
+ * SmoothLevel: a level of the undecimated wavelet along an axis
+ * @distance: 2^level; @n: samples along the axis
+ * @inverse: of this level; @blend: in the last level, else 0
+ */
+template <typename T> struct SmoothLevel {
+  SmoothSource<T> from;
+  SmoothPicture<T> to;
+  const T *taps, *inverse;
+  guint axis;
+  gint n_taps, n;
+  long long distance;
+  T blend;
+  bool last;
+  gint width, height;
+};
+
+/* Sample @i, 0..n - 1, of the line through (x, y), or 0 beyond. */
+template <typename T>
+static __device__ __forceinline__ T
+smooth_reach (const SmoothLevel<T> &task, const SmoothSource<T> &from,
+    long long i, gint x, gint y)
+{
+  if (i < 0 || i >= task.n)
+    return 0;
+  return task.axis == 0 ? smooth_read (from, (gint) i, y)
+                        : smooth_read (from, x, (gint) i);
+}
+
+template <typename T>
+static __device__ __forceinline__ T
+smooth_sum_pairs (
+    const SmoothLevel<T> &task, const SmoothSource<T> &from, gint x, gint y)
+{
+  const long long i = task.axis == 0 ? x : y;
+  T sum = (T) 0.5 * smooth_read (from, x, y);
+
+  for (gint k = 0; k < task.n_taps; k++) {
+    const long long d = (2 * k + 1) * task.distance;
+
+    sum = fma (task.taps[k],
+        smooth_reach (task, from, i - d, x, y)
+            + smooth_reach (task, from, i + d, x, y),
+        sum);
+  }
+  return sum;
+}
+
+template <typename T>
+static __device__ __forceinline__ void
+smooth_run_level (const SmoothLevel<T> &task)
+{
+  const gint x = (gint) (blockIdx.x * LWT_SMOOTH_THREADS + threadIdx.x);
+  SmoothSource<T> weights = task.from;
+
+  weights.weights = true;
+  for (gint y = (gint) blockIdx.y; x < task.width && y < task.height;
+       y += (gint) gridDim.y) {
+    const T own = smooth_read (task.from, x, y);
+    const T sum = smooth_sum_pairs (task, task.from, x, y);
+    const T inverse = task.inverse[task.axis == 0 ? x : y];
+    T value = inverse == 0 ? own : sum * inverse;
+
+    if (task.from.missing != NULL) {
+      const T weight = smooth_sum_pairs (task, weights, x, y);
+
+      value = smooth_read (weights, x, y) == 0       ? 0
+              : weight < (T) LWT_SMOOTH_LEAST_WEIGHT ? own
+                                                     : sum / weight;
+    }
+    if (task.last)
+      value = fma (task.blend, own - value, value);
+    task.to.data[(gsize) y * task.to.pitch + x] = value;
+  }
+}
