@@ -13,6 +13,13 @@
        LWT_SMOOTH_THREADS, [&] { kernel (task); }),                            \
       TRUE)
 
+#define SMOOTH_START_SHARED(kernel, type, task, blocks, rows, stream, error)   \
+  (emulation::start (dim3 ((guint) (blocks), (guint) (rows)),                  \
+       LWT_SMOOTH_THREADS, [&] { kernel (task, (type *) shared_memory); }),    \
+      TRUE)
+
+static char shared_memory[49152] __attribute__ ((aligned (16)));
+
 #include "cuda/lifting/cuda/smoothsteps.cuh"
 
 #include <stdio.h>
@@ -80,6 +87,14 @@ choose_case (GRand *rand, LwtConfig *config)
   config->type = g_rand_boolean (rand) ? LWT_TYPE_F32 : LWT_TYPE_F64;
   config->width = (guint) g_rand_int_range (rand, 1, 140);
   config->height = (guint) g_rand_int_range (rand, 1, 90);
+  /* more than a tile */
+  if (g_rand_int_range (rand, 0, 8) == 0) {
+    config->width = (guint) g_rand_int_range (rand, 1, 40);
+    config->height = (guint) g_rand_int_range (rand, 300, 1200);
+  } else if (g_rand_int_range (rand, 0, 16) == 0) {
+    config->width = (guint) g_rand_int_range (rand, 6000, 14000);
+    config->height = (guint) g_rand_int_range (rand, 1, 4);
+  }
   config->parts = 1u << CVIS_SURFACE_PART_FORM;
   config->threads = 1;
   for (guint axis = 0; axis < 2; axis++)

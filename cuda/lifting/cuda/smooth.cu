@@ -21,7 +21,23 @@ __launch_bounds__ (LWT_SMOOTH_THREADS) smooth_kernel (Task task)
   FUNCTION (task);
 }
 
+template <typename T, typename Task, void (*FUNCTION) (const Task &, T *)>
+__global__ void
+__launch_bounds__ (LWT_SMOOTH_THREADS) smooth_shared_kernel (Task task)
+{
+  lwt_wait_for_previous ();
+  FUNCTION (task, (T *) LWT_SHARED);
+}
+
 } // namespace
+
+#define SMOOTH_START_SHARED(                                                   \
+    kernel, element, task, blocks, rows, stream, error)                        \
+  lwt_launch (smooth_shared_kernel<element,                                    \
+                  typename std::decay<decltype (task)>::type, kernel>,         \
+      "a filter's kernel",                                                     \
+      dim3 ((guint) (blocks), (guint) MIN ((rows), MOST_BLOCK_ROWS)),          \
+      LWT_SMOOTH_THREADS, LWT_SMOOTH_SHARED, (stream), (task), (error))
 
 #define SMOOTH_START(kernel, task, threads, rows, stream, error)               \
   lwt_launch (                                                                 \

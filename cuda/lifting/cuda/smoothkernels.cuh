@@ -246,3 +246,110 @@ smooth_run_level (const SmoothLevel<T> &task)
     task.to.data[(gsize) y * task.to.pitch + x] = value;
   }
 }
+
+/* --- wavelet: several levels at once -------------------------------------- */
+
+/* Bytes of shared memory of a block: two tiles */
+#define LWT_SMOOTH_SHARED 49152
+
+/**
+ * SmoothCascade: levels @first to @first + @n_levels - 1 along an axis, without missing
+ * points, in a tile in shared memory
+ * @lane_bits: columns of a tile: 2^lane_bits; 0 along x
+ * @length: samples of a tile along the axis, 2^first apart, of which @halo at each end
+ *   are only neighbours: halo = (2 n_taps - 1) (2^n_levels - 1)
+ * @inverse: of level @first
+ * Block rows along y: tile, and in it the residue of y modulo 2^first; along x: y.
+ */
+template <typename T> struct SmoothCascade {
+  SmoothPicture<const T> from;
+  SmoothPicture<T> to;
+  const T *taps, *inverse;
+  guint axis;
+  gint n_taps, n;
+  gint first, n_levels;
+  gint lane_bits, length, halo;
+  T blend;
+  bool last; /* the last of these levels is the filter's last */
+  gint width, height;
+};
+
+/* A level of the tile @a to @b, of the samples that still have all neighbours. @origin:
+ * sample of the line at tile position 0; @step: samples from one position to the next */
+template <typename T>
+static __device__ __forceinline__ void
+smooth_tile_level (const SmoothCascade<T> &task, gint level, gint origin,
+    gint step, const T *a, T *b)
+{
+  const gint bits = task.lane_bits, distance = 1 << level;
+  const gint edge = (2 * task.n_taps - 1) * (2 * distance - 1);
+  const T *inverses = task.inverse + (gsize) level * (gsize) task.n;
+  const bool blends = task.last && level + 1 == task.n_levels;
+
+  for (gint e = (edge << bits) + (gint) threadIdx.x;
+       e < (task.length - edge) << bits; e += LWT_SMOOTH_THREADS) {
+    const gint i = origin + (e >> bits) * step;
+    T value = 0;
+
+    if (i >= 0 && i < task.n) {
+      const T own = a[e], inverse = inverses[i];
+      T sum = (T) 0.5 * own;
+
+      for (gint k = 0; k < task.n_taps; k++) {
+        const gint d = (2 * k + 1) * distance << bits;
+
+        sum = fma (task.taps[k], a[e - d] + a[e + d], sum);
+      }
+      value = inverse == 0 ? own : sum * inverse;
+      if (blends)
+        value = fma (task.blend, own - value, value);
+    }
+    b[e] = value;
+  }
+}
+
+template <typename T>
+static __device__ __forceinline__ void
+smooth_run_cascade (const SmoothCascade<T> &task, T *shared)
+{
+  const gint bits = task.lane_bits, inner = task.length - 2 * task.halo;
+  const gint step = 1 << task.first;
+  const gint tiles = (task.n + inner * step - 1) / (inner * step);
+  const gint rows = task.axis == 0 ? task.height : tiles * step;
+  const gint size = task.length << bits, mask = (1 << bits) - 1;
+
+  for (gint row = (gint) blockIdx.y; row < rows; row += (gint) gridDim.y) {
+    const gint column = task.axis == 0 ? 0 : (gint) blockIdx.x << bits;
+    const gint residue = task.axis == 0 ? 0 : row % step;
+    const gint tile = task.axis == 0 ? (gint) blockIdx.x : row / step;
+    const gint origin = residue + (tile * inner - task.halo) * step;
+    T *a = shared, *b = shared + size;
+
+    for (gint e = (gint) threadIdx.x; e < size; e += LWT_SMOOTH_THREADS) {
+      const gint i = origin + (e >> bits) * step, x = column + (e & mask);
+
+      a[e] = i < 0 || i >= task.n || (task.axis == 1 && x >= task.width) ? (T) 0
+             : task.axis == 0
+                 ? task.from.data[(gsize) row * task.from.pitch + i]
+                 : task.from.data[(gsize) i * task.from.pitch + x];
+    }
+    __syncthreads ();
+    for (gint level = 0; level < task.n_levels; level++) {
+      T *other = a;
+
+      smooth_tile_level (task, level, origin, step, a, b);
+      __syncthreads ();
+      a = b;
+      b = other;
+    }
+    for (gint e = (task.halo << bits) + (gint) threadIdx.x;
+         e < (task.length - task.halo) << bits; e += LWT_SMOOTH_THREADS) {
+      const gint i = origin + (e >> bits) * step, x = column + (e & mask);
+
+      if (i < task.n && (task.axis == 0 || x < task.width))
+        task.to.data[task.axis == 0 ? (gsize) row * task.to.pitch + i
+                                    : (gsize) i * task.to.pitch + x] = a[e];
+    }
+    __syncthreads ();
+  }
+}

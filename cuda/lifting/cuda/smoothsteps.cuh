@@ -4,7 +4,9 @@
  */
 /* The steps of the low-pass filters on the device, in the order of
  * cuda/lifting/cpu/smooth.c. Included by smooth.cu and tests/emulation, which define
- * SMOOTH_START (kernel, task, threads of a row, rows, stream, error). */
+ * SMOOTH_START (kernel, task, threads of a row, rows, stream, error) and, for a kernel
+ * with LWT_SMOOTH_SHARED bytes of shared memory of TYPE, SMOOTH_START_SHARED (kernel,
+ * TYPE, task, blocks of a row, rows, stream, error). */
 #pragma once
 
 #include "cuda/lifting/cuda/smooth.cuh"
@@ -194,41 +196,96 @@ smooth_gaussian (LwtDeviceSmoother *s, guint which, LwtPicture picture,
   return run_widening (task, stream, error);
 }
 
+/* As many levels from @first on as a tile takes with at least a third of its samples for
+ * results; 0: none. Along x only the first levels, whose samples lie side by side. */
+template <typename T>
+guint
+plan_cascade (
+    const LwtSmoothLine *line, guint axis, guint first, SmoothCascade<T> *task)
+{
+  /* 128 bytes of a row along y */
+  const guint bits = axis == 0 ? 0 : sizeof (T) == 4 ? 5 : 4;
+  const guint length = LWT_SMOOTH_SHARED / 2 / sizeof (T) >> bits;
+  guint n = 0;
+
+  while ((axis == 1 || first == 0) && first + n < line->levels && n < 12
+         && 3 * (2 * line->n_taps - 1) * ((2u << n) - 1) <= length)
+    n++;
+  task->lane_bits = (gint) bits;
+  task->length = (gint) length;
+  task->halo = (gint) ((2 * line->n_taps - 1) * ((1u << n) - 1));
+  return n;
+}
+
+/* Levels from @first on along an axis, of @picture to @to. Returns: their number; 0 on an
+ * error */
+template <typename T>
+guint
+run_levels (LwtDeviceSmoother *s, guint which, guint axis, guint first,
+    LwtPicture picture, const guint32 *missing, LwtPicture to,
+    cudaStream_t stream, GError **error)
+{
+  const LwtSmoothLine *line = &s->lines[which][axis];
+  const LwtSmoothTables *t = &s->tables[which][axis];
+  const gint width = (gint) s->lines[which][0].n;
+  const gint height = (gint) s->lines[which][1].n;
+  const T *inverse = (const T *) t->inverse + (gsize) first * line->n;
+  SmoothCascade<T> cascade = { to_elements<const T> (picture),
+    to_elements<T> (to), (const T *) t->tap, inverse, axis, (gint) line->n_taps,
+    (gint) line->n, (gint) first, 0, 0, 0, 0, (T) line->blend, false, width,
+    height };
+  const guint n = plan_cascade (line, axis, first, &cascade);
+  const gint inner = cascade.length - 2 * cascade.halo;
+
+  if (missing == NULL && n > 1) {
+    const gint along = ((gint) line->n - 1) / (inner << first) + 1;
+
+    cascade.n_levels = (gint) n;
+    cascade.last = first + n == line->levels;
+    return SMOOTH_START_SHARED (smooth_run_cascade<T>, T, cascade,
+               axis == 0 ? along : ((width - 1) >> cascade.lane_bits) + 1,
+               axis == 0 ? height : along << first, stream, error)
+               ? n
+               : 0;
+  }
+  const SmoothLevel<T> task = { to_surface<T> (s, picture, missing, false),
+    to_elements<T> (to), (const T *) t->tap, inverse, axis, (gint) line->n_taps,
+    (gint) line->n, 1ll << first, (T) line->blend, first + 1 == line->levels,
+    width, height };
+
+  return SMOOTH_START (smooth_run_level<T>, task, width, height, stream, error)
+             ? 1
+             : 0;
+}
+
 /* All levels along x, then along y. */
 template <typename T>
 gboolean
 smooth_wavelet (LwtDeviceSmoother *s, guint which, LwtPicture picture,
     const guint32 *missing, cudaStream_t stream, GError **error)
 {
-  const guint all = s->lines[which][0].levels + s->lines[which][1].levels;
-  guint done = 0;
+  guint turn = 0;
 
   /* nothing to filter: a copy */
-  if (all == 0)
+  if (s->lines[which][0].levels + s->lines[which][1].levels == 0)
     return run_sums<T> (to_surface<T> (s, picture, missing, false),
         s->smooth[which], s->tables[which][0].near, 1, 0, 1, 0,
         s->lines[which][0].n, s->lines[which][0].n, s->lines[which][1].n, false,
         stream, error);
-  for (guint axis = 0; axis < 2; axis++) {
-    const LwtSmoothLine *line = &s->lines[which][axis];
-    const LwtSmoothTables *t = &s->tables[which][axis];
+  for (guint axis = 0; axis < 2; axis++)
+    for (guint level = 0; level < s->lines[which][axis].levels;) {
+      const LwtPicture to = s->between[turn++ & 1];
+      const guint n = run_levels<T> (
+          s, which, axis, level, picture, missing, to, stream, error);
 
-    for (guint level = 0; level < line->levels; level++) {
-      const LwtPicture to =
-          ++done == all ? s->smooth[which] : s->between[done & 1];
-      const SmoothLevel<T> task = { to_surface<T> (s, picture, missing, false),
-        to_elements<T> (to), (const T *) t->tap,
-        (const T *) t->inverse + (gsize) level * line->n, axis,
-        (gint) line->n_taps, (gint) line->n, 1ll << level, (T) line->blend,
-        level + 1 == line->levels, (gint) s->lines[which][0].n,
-        (gint) s->lines[which][1].n };
-
-      if (!SMOOTH_START (smooth_run_level<T>, task, task.width, task.height,
-              stream, error))
+      if (n == 0)
         return FALSE;
+      level += n;
       picture = to;
     }
-  }
+  /* the picture of the last levels is the result */
+  s->between[(turn - 1) & 1] = s->smooth[which];
+  s->smooth[which] = picture;
   return TRUE;
 }
 
