@@ -40,7 +40,7 @@ def smooth(program, z, filter, cutoff, kind="f32", **options):
         input=np.ascontiguousarray(stack, float).tobytes(),
         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     if r.returncode:
-        sys.exit(r.stderr.decode())
+        sys.exit(f"{filter} {options}: status {r.returncode}, {r.stderr.decode()}")
     return np.frombuffer(r.stdout).reshape(z.shape)
 
 

@@ -269,7 +269,7 @@ typedef struct {
       gpointer row, guint n, gconstpointer inverse, gdouble factor);
   /* row / by, 0 where @by is 0 */
   void (*divide_row) (gpointer row, guint n, gconstpointer by);
-  /* |from - smooth|, infinite for missing points */
+  /* |from - smooth|, infinite for @missing (nullable) points */
   void (*deviate_row) (gconstpointer from, gconstpointer smooth,
       const guint32 *missing, guint n, gpointer to);
   /* (1 - (row / scale)^2)^2, 0 beyond scale */

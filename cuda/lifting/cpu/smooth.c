@@ -215,7 +215,7 @@ typedef struct {
   LwtCpuSmoother *s;
   const LwtCpuSmoothLine *x, *y;
   const LwtCpuSurface *surface;
-  gboolean weighted;
+  gboolean weighted, holes;
   LwtCpuPlane from, weights, to;
   gdouble scale;
   guint shift;
@@ -388,7 +388,8 @@ find_distances (
 
   for (guint y = first; y < first + count; y++)
     work->s->smooths->deviate_row (lwt_cpu_plane_row (&work->from, y),
-        lwt_cpu_plane_row (&work->to, y), surface->missing + y * surface->words,
+        lwt_cpu_plane_row (&work->to, y),
+        work->holes ? surface->missing + y * surface->words : NULL,
         work->x->line->n, lwt_cpu_plane_row (&work->s->weights, y));
 }
 
@@ -592,6 +593,7 @@ lwt_cpu_smoother_run (LwtCpuSmoother *s, guint which,
     .y = &s->tables[which][1],
     .surface = surface,
     .weighted = missing > 0,
+    .holes = missing > 0,
     .from = *x,
     .to = *to };
 

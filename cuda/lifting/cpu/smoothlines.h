@@ -187,8 +187,10 @@ deviate_row (gconstpointer from, gconstpointer smooth, const guint32 *missing,
   T *row = to;
 
   for (guint i = 0; i < n; i++)
-    row[i] =
-        missing[i / 32] >> i % 32 & 1 ? (T) INFINITY : ONE_ABS (x[i] - s[i]);
+    row[i] = ONE_ABS (x[i] - s[i]);
+  for (guint i = 0; i < n && missing != NULL; i++)
+    if (missing[i / 32] >> i % 32 & 1)
+      row[i] = (T) INFINITY;
 }
 
 /* Tukey's biweight of distances. */

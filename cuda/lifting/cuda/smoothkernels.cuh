@@ -256,8 +256,8 @@ smooth_run_level (const SmoothLevel<T> &task)
  * SmoothCascade: levels @first to @first + @n_levels - 1 along an axis, without missing
  * points, in a tile in shared memory
  * @lane_bits: columns of a tile: 2^lane_bits; 0 along x
- * @length: samples of a tile along the axis, 2^first apart, of which @halo at each end
- *   are only neighbours: halo = (2 n_taps - 1) (2^n_levels - 1)
+ * @length: samples of a tile along the axis, 2^first apart. @halo samples at each end are
+ *   only neighbours: halo = (2 n_taps - 1) (2^n_levels - 1)
  * @inverse: of level @first
  * Block rows along y: tile, and in it the residue of y modulo 2^first; along x: y.
  */
