@@ -493,17 +493,21 @@ describe_filter (GstCudaLwtFilter *self)
   const LwtConfig *config = &self->config;
   const gchar *wavelet =
       gst_lwt_surface_get_wavelet (&self->surface, &self->wanted);
+  const gboolean smooths = gst_lwt_settings_is_smoothing (&self->wanted);
   const gdouble spacing[2] = { self->surface.dx, self->surface.dy };
   GstCvisSurfaceMeta *meta = &self->description;
 
   memset (meta, 0, sizeof (*meta));
   if (config->operation == LWT_OPERATION_INVERSE)
     return;
+  if (smooths && config->filter != LWT_FILTER_WAVELET)
+    wavelet = gst_lwt_filter_name (config->filter);
   g_strlcpy (meta->wavelet,
       strlen (wavelet) < sizeof (meta->wavelet) ? wavelet : GST_LWT_UNNAMED,
       sizeof (meta->wavelet));
-  g_strlcpy (meta->boundary, gst_lwt_boundary_name (config->boundary),
-      sizeof (meta->boundary));
+  if (!smooths)
+    g_strlcpy (meta->boundary, gst_lwt_boundary_name (config->boundary),
+        sizeof (meta->boundary));
   for (guint axis = 0; axis < 2; axis++) {
     meta->levels[axis] = config->levels[axis];
     if (config->operation == LWT_OPERATION_FILTER)

@@ -1112,15 +1112,20 @@ cuda_submit (LwtBackend *b, guint slot, LwtJob *job, GError **error)
 /* --- results: completion ------------------------------------------------- */
 
 /* Waits for a job. If it was computed without filling and points are
- * missing, computes it again with the points filled. */
+ * missing, computes it again with the points filled; a low-pass filter also
+ * if it was computed with weights and none is missing. */
 gboolean
 finish (LwtBackend *b, Slot *s, GError **error)
 {
+  gboolean again;
+
   if (!CVIS_CUDA (cudaEventSynchronize (s->done), error))
     return FALSE;
-  if (!s->filled && !b->plain
-      && (s->pinned->missing > 0 || s->pinned->not_finite)
-      && (!run_job (b, s, TRUE, error)
+  /* the weights of a low-pass filter are divided by another sum with missing points */
+  again = s->filled ? b->smooths && s->pinned->missing == 0
+                    : s->pinned->missing > 0 || s->pinned->not_finite;
+  if (again && !b->plain
+      && (!run_job (b, s, !s->filled, error)
           || !CVIS_CUDA (cudaEventSynchronize (s->done), error)))
     return FALSE;
   g_atomic_int_set (&b->missing, s->pinned->missing > 0);

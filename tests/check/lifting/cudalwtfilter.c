@@ -551,6 +551,8 @@ GST_START_TEST (test_default_cutoffs)
   fail_unless (fabs (meta->lambda_f[0] - 1e-6 * WIDTH) < 1e-18);
   fail_unless (fabs (meta->lambda_f[1] - 1e-6 * HEIGHT) < 1e-18);
   fail_unless_equals_int (meta->levels[0], 0);
+  fail_unless_equals_string (meta->wavelet, "gaussian");
+  fail_unless_equals_string (meta->boundary, "");
   gst_buffer_unref (buffer);
   rig_free (&rig);
 }
