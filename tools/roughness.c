@@ -20,7 +20,7 @@
 
 static struct {
   gchar *lambda_s, *lambda_c, *lambda_f, *dx, *dy;
-  gchar *form, *wavelet, *csv;
+  gchar *form, *low_pass, *wavelet, *csv;
   gchar **write;
   gboolean unfiltered;
 } options;
@@ -37,6 +37,10 @@ static const GOptionEntry entries[] = {
       "Cut-off between waviness and form", "LENGTH" },
   { "form", 0, 0, G_OPTION_ARG_STRING, &options.form,
       "Form removed first: none, offset, level, plane (default) or poly2",
+      "NAME" },
+  { "filter", 0, 0, G_OPTION_ARG_STRING, &options.low_pass,
+      "Filter: wavelet (default), wavelet-decimated, gaussian, robust-gaussian "
+      "or spline",
       "NAME" },
   { "wavelet", 0, 0, G_OPTION_ARG_STRING, &options.wavelet,
       "Wavelet of the filter; default: 9/7", "NAME" },
@@ -131,6 +135,30 @@ parse_form (RoughnessSettings *settings, GError **error)
       "--form %s is none of none, offset, level, plane and poly2",
       settings->form);
   return FALSE;
+}
+
+static gboolean
+parse_low_pass (RoughnessSettings *settings, GError **error)
+{
+  static const gchar *const names[] = { "wavelet", "wavelet-decimated",
+    "gaussian", "robust-gaussian", "spline", NULL };
+
+  settings->low_pass = options.unfiltered         ? "wavelet-decimated"
+                       : options.low_pass != NULL ? options.low_pass
+                                                  : "wavelet";
+  if (!g_strv_contains (names, settings->low_pass)) {
+    g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+        "--filter %s is none of wavelet, wavelet-decimated, gaussian, "
+        "robust-gaussian and spline",
+        settings->low_pass);
+    return FALSE;
+  }
+  if (options.unfiltered && options.low_pass != NULL) {
+    g_set_error_literal (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+        "--unfiltered and --filter exclude each other");
+    return FALSE;
+  }
+  return TRUE;
 }
 
 static gboolean
@@ -333,7 +361,8 @@ run_roughness (gint argc, gchar **argv)
     return status;
   inputs_expand (&common.inputs, INPUT_SURFACE);
   if (!parse_lengths (&settings, &error) || !check_order (&settings, &error)
-      || !parse_form (&settings, &error) || !check_wavelet (&error)
+      || !parse_form (&settings, &error) || !parse_low_pass (&settings, &error)
+      || !check_wavelet (&error)
       || !check_writes (common.inputs[1] != NULL, &error)
       || !(common.show || check_outputs (&common, &error))) {
     status = error->domain == G_OPTION_ERROR ? EXIT_STATUS_USAGE

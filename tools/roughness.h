@@ -23,6 +23,7 @@ typedef struct {
   const CommonOptions *common;
   gdouble lambda_s, lambda_c, lambda_f, dx, dy; /* metres; 0: not given */
   const gchar *form, *wavelet, *csv;
+  const gchar *low_pass; /* property filter of cudalwtfilter */
   gchar **write;
   gboolean unfiltered;
   gboolean many;

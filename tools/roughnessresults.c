@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include "roughness.h"
+#include "transmission.h"
 
 #include <math.h>
 #include <string.h>
@@ -86,8 +87,11 @@ describe_filter (const Surface *surface)
   }
   g_string_append_printf (text, "form removed: %s", settings->form);
   if (!settings->unfiltered && surface->filter != NULL)
-    g_string_append_printf (text, "; wavelet %s",
-        gst_structure_get_string (surface->filter, "wavelet"));
+    g_string_append_printf (text, "; filter %s", settings->low_pass);
+  if (!settings->unfiltered && surface->filter != NULL
+      && g_str_has_prefix (settings->low_pass, "wavelet"))
+    g_string_append_printf (
+        text, " %s", gst_structure_get_string (surface->filter, "wavelet"));
   return g_string_free (text, FALSE);
 }
 
@@ -211,6 +215,8 @@ add_surface (JsonBuilder *json, const Surface *surface)
         json, "dx_m", structure_get_double (surface->filter, "dx"));
     json_add_double (
         json, "dy_m", structure_get_double (surface->filter, "dy"));
+    json_add_string (json, "filter",
+        surface->settings->unfiltered ? NULL : surface->settings->low_pass);
     json_add_double (json, "lambda_s_m",
         structure_get_double (surface->filter, "lambda-s-x"));
     json_add_double (json, "lambda_c_m",
@@ -272,6 +278,8 @@ report_surface (Report *report, const Surface *surface, gboolean many)
   }
   report_end_table (report);
   surface_pictures_report (&surface->pictures, report);
+  if (!surface->settings->unfiltered)
+    transmission_report (surface->filter, surface->settings->low_pass, report);
   g_free (points);
 }
 

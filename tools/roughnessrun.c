@@ -199,6 +199,7 @@ append_filter (GString *launch, const Surface *surface)
       : settings->many     ? "roughness"
                            : "none");
   launch_set (launch, "f-operation", settings->form);
+  launch_set (launch, "filter", settings->low_pass);
   if (settings->wavelet != NULL)
     launch_set (launch, "wavelet", settings->wavelet);
   if (settings->unfiltered)

@@ -34,6 +34,9 @@ typedef struct {
 /* Checks @config and computes @plan. */
 gboolean lwt_plan_init (LwtPlan *plan, const LwtConfig *config, GError **error);
 
+/* Whether the operation is a filter other than wavelet-decimated, without levels. */
+gboolean lwt_config_is_smoothing (const LwtConfig *config);
+
 typedef struct _LwtBackend LwtBackend;
 
 /* Whether a component of @job is computed, as output or to be measured. */

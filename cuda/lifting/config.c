@@ -19,6 +19,7 @@ lwt_config_init (LwtConfig *config)
     .type = LWT_TYPE_F32,
     .boundary = LWT_BOUNDARY_SYMMETRIC,
     .layout = LWT_LAYOUT_MALLAT,
+    .filter = LWT_FILTER_WAVELET_DECIMATED,
     .levels = { 6, 6 },
     .levels_roughness = { 3, 3 },
     .f_operation = LWT_F_NONE,
@@ -104,6 +105,96 @@ check_wavelet (const LwtConfig *config, GError **error)
   return TRUE;
 }
 
+/* --- cut-offs ---------------------------------------------------------------- */
+
+static const gchar *const cutoff_names[3] = { "lambda-s", "lambda-c",
+  "lambda-f" };
+
+static guint
+get_side (const LwtConfig *config, guint axis)
+{
+  return axis == 0 ? config->width : config->height;
+}
+
+static gboolean
+check_cutoff (const LwtConfig *config, guint which, guint axis, GError **error)
+{
+  const gdouble cutoff = config->cutoffs[which][axis];
+  const gchar *along = axis == 0 ? "x" : "y";
+
+  if (cutoff == 0.0 || get_side (config, axis) == 1)
+    return TRUE;
+  if (!(cutoff >= 2.0) || !isfinite (cutoff))
+    return cvis_refuse (error,
+        "%s is %g samples along %s, must be at least 2: use a longer cut-off",
+        cutoff_names[which], cutoff, along);
+  for (guint before = 0; before < which; before++)
+    if (config->cutoffs[before][axis] > cutoff)
+      return cvis_refuse (error,
+          "%s is %g samples along %s, shorter than %s of %g samples",
+          cutoff_names[which], cutoff, along, cutoff_names[before],
+          config->cutoffs[before][axis]);
+  return TRUE;
+}
+
+/* A cut-off may be longer than one side, but not than both. */
+static gboolean
+check_reach (const LwtConfig *config, guint which, GError **error)
+{
+  const gdouble *cutoff = config->cutoffs[which];
+  const gboolean x = cutoff[0] == 0.0 || cutoff[0] <= config->width;
+  const gboolean y = cutoff[1] == 0.0 || cutoff[1] <= config->height;
+
+  if ((x && config->width > 1) || (y && config->height > 1)
+      || (config->width == 1 && config->height == 1))
+    return TRUE;
+  return cvis_refuse (error,
+      "%s is %g x %g samples, longer than the surface of %u x %u: use a "
+      "shorter cut-off, or remove the form with f-operation",
+      cutoff_names[which], cutoff[0], cutoff[1], config->width, config->height);
+}
+
+static gboolean
+check_filter (const LwtConfig *config, GError **error)
+{
+  const gboolean filter = config->operation == LWT_OPERATION_FILTER;
+
+  if (!cvis_check_range ("filter", config->filter, 0, LWT_FILTER_SPLINE, error))
+    return FALSE;
+  if (!filter || config->filter == LWT_FILTER_WAVELET_DECIMATED)
+    return TRUE;
+  if (config->order != 0 && config->order != 2)
+    return cvis_refuse (
+        error, "filter-order is %u, must be 0 or 2", config->order);
+  if (!(config->tension >= 0.0 && config->tension <= 1.0))
+    return cvis_refuse (
+        error, "tension is %g, must be 0 to 1", config->tension);
+  if (config->parts & 1u << CVIS_SURFACE_PART_BANDS)
+    return cvis_refuse (error,
+        "only the filter wavelet-decimated has bands: set "
+        "filter=wavelet-decimated, or use operation=forward");
+  for (guint which = 0; which < 3; which++)
+    if (!check_cutoff (config, which, 0, error)
+        || !check_cutoff (config, which, 1, error)
+        || !check_reach (config, which, error))
+      return FALSE;
+  return TRUE;
+}
+
+gboolean
+lwt_filter_has_cuda (LwtFilter filter, guint order)
+{
+  return filter == LWT_FILTER_WAVELET || filter == LWT_FILTER_WAVELET_DECIMATED
+         || (filter == LWT_FILTER_GAUSSIAN && order == 0);
+}
+
+gboolean
+lwt_config_is_smoothing (const LwtConfig *config)
+{
+  return config->operation == LWT_OPERATION_FILTER
+         && config->filter != LWT_FILTER_WAVELET_DECIMATED;
+}
+
 /* --- levels ------------------------------------------------------------------ */
 
 static gboolean
@@ -142,7 +233,7 @@ is_padded (const LwtConfig *config)
 static guint64
 get_pad (const LwtConfig *config, guint axis)
 {
-  return is_padded (config)
+  return is_padded (config) && !lwt_config_is_smoothing (config)
              ? lwt_pad (config->wavelet->length, config->levels[axis])
              : 0;
 }
@@ -196,8 +287,10 @@ check_parts (const LwtConfig *config, GError **error)
         config->parameters);
   if (config->operation == LWT_OPERATION_FILTER
       && (config->parts & PART (NOISE)) != 0 && config->levels_noise[0] == 0
-      && config->levels_noise[1] == 0)
-    return cvis_refuse (error, "noise is requested, but noise-levels is 0");
+      && config->levels_noise[1] == 0 && config->cutoffs[0][0] == 0.0
+      && config->cutoffs[0][1] == 0.0)
+    return cvis_refuse (
+        error, "noise is requested, but lambda-s and noise-levels are 0");
   return TRUE;
 }
 
@@ -327,8 +420,8 @@ lwt_config_check (const LwtConfig *config, GError **error)
          && check_length ("dx", config->dx, error)
          && check_length ("dy", config->dy, error)
          && check_wavelet (config, error) && check_levels (config, error)
-         && check_pad (config, error) && check_parts (config, error)
-         && check_numbers (config, error);
+         && check_filter (config, error) && check_pad (config, error)
+         && check_parts (config, error) && check_numbers (config, error);
 }
 
 void
@@ -402,7 +495,8 @@ lwt_plan_init (LwtPlan *plan, const LwtConfig *config, GError **error)
       config->levels[1]);
   lwt_chain_init (&plan->parts);
   plan->n_noise = plan->n_roughness = 0;
-  if (config->operation != LWT_OPERATION_FILTER)
+  if (config->operation != LWT_OPERATION_FILTER
+      || lwt_config_is_smoothing (config))
     return TRUE;
   lwt_chain_append (
       &plan->parts, plan->width, plan->height, sides[0][0], sides[0][1]);

@@ -55,6 +55,15 @@ typedef enum {
   LWT_F_POLY2,  /* 1, x, y, x^2, xy, y^2 */
 } LwtFOperation;
 
+/* Low-pass filter between components, see docs/design/filters.md */
+typedef enum {
+  LWT_FILTER_WAVELET,           /* undecimated, any cut-off */
+  LWT_FILTER_WAVELET_DECIMATED, /* levels; the only one with BANDS */
+  LWT_FILTER_GAUSSIAN,
+  LWT_FILTER_ROBUST_GAUSSIAN,
+  LWT_FILTER_SPLINE,
+} LwtFilter;
+
 /* Rule that shrinks a coefficient w with a threshold t */
 typedef enum {
   LWT_SHRINK_SOFT,    /* w - sign (w) t if |w| > t, else 0 */
@@ -74,6 +83,15 @@ typedef guint32 LwtParts;
  * @width, @height: of the surface, samples, 1..LWT_MAX_SIDE. This includes
  *   `inverse`, whose input has the size of lwt_config_get_bands_size()
  * @wavelet: (transfer none): copied by the engine
+ * @filter: of the operation `filter`; the others use WAVELET_DECIMATED. A filter
+ *   other than WAVELET_DECIMATED uses @cutoffs, not levels and boundary: points
+ *   beyond the edges are missing points
+ * @cutoffs: [0] noise, [1] roughness, [2] form; [][0] along x: wavelengths in
+ *   samples whose amplitude is halved, 2 to the longer side; 0: not smoothed
+ *   along this axis. Each at least the one before
+ * @order: of GAUSSIAN: 0: weights renormalised at edges and missing points; 2:
+ *   weights that keep slope and curvature there
+ * @tension: of SPLINE, 0..1: 0 is the cubic spline
  * @levels: [0] along x, [1] along y, 0..16: up to the form; in other
  *   operations all levels
  * @levels_roughness: levels from roughness to waviness; each at most @levels
@@ -106,6 +124,10 @@ typedef struct {
   const LwtWavelet *wavelet;
   LwtBoundary boundary;
   LwtLayout layout;
+  LwtFilter filter;
+  gdouble cutoffs[3][2];
+  guint order;
+  gdouble tension;
   guint levels[2];
   guint levels_roughness[2];
   guint levels_noise[2];
@@ -128,6 +150,9 @@ void lwt_config_init (LwtConfig *config);
 /* Returns: FALSE with CVIS_ERROR_INVALID naming the first field that is out
  * of range or contradicts another. */
 gboolean lwt_config_check (const LwtConfig *config, GError **error);
+/* Whether the CUDA backend has @filter; @order: see LwtConfig. All others compute on the
+ * CPU only. */
+gboolean lwt_filter_has_cuda (LwtFilter filter, guint order);
 /* Size of BANDS: that of the surface, or with a padded boundary of the
  * padded one. */
 void lwt_config_get_bands_size (

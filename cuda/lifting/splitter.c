@@ -518,7 +518,8 @@ lwt_splitter_new (LwtSplitter **made, const LwtPlan *plan,
   Cut cut;
 
   *made = NULL;
-  if (!choose_blocks (&cut, plan, devices))
+  if (lwt_config_is_smoothing (&plan->config)
+      || !choose_blocks (&cut, plan, devices))
     return TRUE;
   splitter = g_new0 (LwtSplitter, 1);
   g_mutex_init (&splitter->lock);

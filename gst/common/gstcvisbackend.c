@@ -99,6 +99,43 @@ gst_cvis_backend_get_property (
   return ours;
 }
 
+/* Says why "auto" computes on the CPU. */
+static void
+announce_fallback (GstElement *element, const gchar *why_not)
+{
+  GstStructure *s = gst_cvis_message_structure (element, "backend");
+
+  GST_INFO_OBJECT (element, "computing on the CPU: %s", why_not);
+  gst_structure_set (s, "backend", G_TYPE_STRING, "cpu", "device-id",
+      G_TYPE_INT, -1, "reason", G_TYPE_STRING, why_not, NULL);
+  gst_element_post_message (
+      element, gst_message_new_element (GST_OBJECT (element), s));
+}
+
+gboolean
+gst_cvis_backend_start_cpu (
+    GstCvisBackend *backend, GstElement *element, const gchar *why_not)
+{
+  CvisBackend wanted;
+
+  GST_OBJECT_LOCK (element);
+  wanted = backend->wanted;
+  if (wanted != CVIS_BACKEND_CUDA)
+    backend->active = CVIS_BACKEND_CPU;
+  GST_OBJECT_UNLOCK (element);
+  if (wanted == CVIS_BACKEND_CUDA) {
+    GST_ELEMENT_ERROR (element, LIBRARY, SETTINGS,
+        ("Invalid settings: backend=cuda, but %s. Use backend=auto or "
+         "backend=cpu.",
+            why_not),
+        (NULL));
+    return FALSE;
+  }
+  if (wanted == CVIS_BACKEND_AUTO)
+    announce_fallback (element, why_not);
+  return TRUE;
+}
+
 gboolean
 gst_cvis_backend_start (
     GstCvisBackend *backend, GstElement *element, CvisContext **context)
@@ -129,13 +166,7 @@ gst_cvis_backend_start (
   GST_OBJECT_UNLOCK (element);
 
   if (why_not != NULL) {
-    GstStructure *s = gst_cvis_message_structure (element, "backend");
-
-    GST_INFO_OBJECT (element, "computing on the CPU: %s", why_not);
-    gst_structure_set (s, "backend", G_TYPE_STRING, "cpu", "device-id",
-        G_TYPE_INT, -1, "reason", G_TYPE_STRING, why_not, NULL);
-    gst_element_post_message (
-        element, gst_message_new_element (GST_OBJECT (element), s));
+    announce_fallback (element, why_not);
     g_free (why_not);
   } else if (active == CVIS_BACKEND_CUDA) {
     CvisDeviceInfo info = { "" };

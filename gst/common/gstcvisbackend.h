@@ -45,6 +45,11 @@ gboolean gst_cvis_backend_get_property (
  * Returns: FALSE after posting the error. */
 gboolean gst_cvis_backend_start (
     GstCvisBackend *backend, GstElement *element, CvisContext **context);
+/* The same for settings that only the CPU supports; @why_not: "filter=spline
+ * is computed on the CPU". "auto" says so as above, "cuda" is an error.
+ * Returns: FALSE after posting the error. */
+gboolean gst_cvis_backend_start_cpu (
+    GstCvisBackend *backend, GstElement *element, const gchar *why_not);
 void gst_cvis_backend_stop (GstCvisBackend *backend, GstElement *element);
 
 G_END_DECLS

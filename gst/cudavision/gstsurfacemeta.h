@@ -85,8 +85,9 @@ typedef struct _GstCvisSurfaceMeta GstCvisSurfaceMeta;
  * @mask: (nullable): width * height bytes, 0 for missing points: for grey samples,
  *   which have no NaN, and for the surface that BANDS were computed from. %NULL: no
  *   point is missing, or missing points are NaN
- * @wavelet: name of the wavelet; empty before any filter, as is @boundary
- * @boundary: nick of the boundary
+ * @wavelet: name of the wavelet, or of a filter without one (gaussian, robust-gaussian,
+ *   spline); empty before any filter
+ * @boundary: nick of the boundary; empty before any filter and after one of any cut-off
  * @levels: levels of the form, or of BANDS; [0] along x
  * @lambda_s, @lambda_c, @lambda_f: effective cut-offs in metres, [0] along x; 0:
  *   not used

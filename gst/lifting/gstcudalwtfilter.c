@@ -73,6 +73,20 @@ gst_cuda_lwt_filter_reset_stats (GstCvisFilter *filter)
   GST_CUDA_LWT_FILTER (filter)->stats = (GstLwtStats){ 0 };
 }
 
+/* Filters without a CUDA form */
+static gboolean
+start_cpu (GstCudaLwtFilter *self)
+{
+  gchar *why_not = g_strdup_printf ("filter=%s%s is computed on the CPU only",
+      gst_lwt_filter_name (self->wanted.filter),
+      self->wanted.filter == LWT_FILTER_GAUSSIAN ? " with filter-order=2" : "");
+  const gboolean ok = gst_cvis_backend_start_cpu (
+      &self->filter.backend, GST_ELEMENT (self), why_not);
+
+  g_free (why_not);
+  return ok;
+}
+
 static gboolean
 gst_cuda_lwt_filter_start (GstCvisFilter *filter)
 {
@@ -87,7 +101,11 @@ gst_cuda_lwt_filter_start (GstCvisFilter *filter)
   self->started = FALSE;
   self->ignored = 0;
   return gst_lwt_set_wavelet (self, self->wanted.wavelet)
-         && gst_cvis_filter_start_backend (filter);
+         && (gst_lwt_settings_is_smoothing (&self->wanted)
+                     && !lwt_filter_has_cuda (
+                         self->wanted.filter, self->wanted.filter_order)
+                 ? start_cpu (self)
+                 : gst_cvis_filter_start_backend (filter));
 }
 
 /* --- object ---------------------------------------------------------------- */

@@ -203,15 +203,18 @@ remark_on_missing (GstCudaLwtFilter *self, const GstLwtFrame *frame)
   self->missing_remarked = TRUE;
   GST_ELEMENT_WARNING (self, STREAM, FORMAT,
       ("%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
-       " points (%.3g %%) of surface %" G_GUINT64_FORMAT
-       " are missing. They are filled from their neighbours for the "
-       "transform%s.",
+       " points (%.3g %%) of surface %" G_GUINT64_FORMAT " are missing. %s.",
           frame->job.missing, n,
           100.0 * (gdouble) frame->job.missing / (gdouble) n,
           frame->item.number,
-          self->config.operation == LWT_OPERATION_FORWARD
-              ? ", and coefficients contain them"
-              : ", and missing in the output"),
+          frame->job.missing == n ? "Nothing is left to filter"
+          : self->config.operation == LWT_OPERATION_FORWARD
+              ? "They are filled from their neighbours for the transform, and "
+                "coefficients contain them"
+          : gst_lwt_settings_is_smoothing (&self->wanted)
+              ? "They are left out, and missing in the output"
+              : "They are filled from their neighbours for the transform, and "
+                "missing in the output"),
       ("stats has the number of missing points of all surfaces"));
 }
 

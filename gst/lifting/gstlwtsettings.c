@@ -16,6 +16,18 @@ static const GEnumValue operation_values[] = {
   { LWT_OPERATION_DENOISE, "Shrink small coefficients", "denoise" },
   { 0, NULL, NULL },
 };
+static const GEnumValue filter_values[] = {
+  { LWT_FILTER_WAVELET, "Undecimated lifting wavelet, any cut-off", "wavelet" },
+  { LWT_FILTER_WAVELET_DECIMATED,
+      "Levels of the lifting wavelet, cut-offs are powers of two",
+      "wavelet-decimated" },
+  { LWT_FILTER_GAUSSIAN, "Gaussian, as in ISO 16610-21 and -61", "gaussian" },
+  { LWT_FILTER_ROBUST_GAUSSIAN, "Robust Gaussian, as in ISO 16610-31 and -71",
+      "robust-gaussian" },
+  { LWT_FILTER_SPLINE, "Smoothing spline, as in ISO 16610-22 and -62",
+      "spline" },
+  { 0, NULL, NULL },
+};
 static const GEnumValue output_values[] = {
   { GST_LWT_OUTPUT_AUTO,
       "Roughness of filter, bands of forward, the surface of inverse and "
@@ -89,6 +101,12 @@ gst_lwt_operation_name (LwtOperation operation)
 }
 
 const gchar *
+gst_lwt_filter_name (LwtFilter filter)
+{
+  return nick_of (filter_values, (gint) filter);
+}
+
+const gchar *
 gst_lwt_boundary_name (LwtBoundary boundary)
 {
   return nick_of (boundary_values, (gint) boundary);
@@ -122,6 +140,14 @@ gst_lwt_boundary_from_name (const gchar *name, LwtBoundary *boundary)
 static const GstCvisSetting settings_table[] = {
   { "operation", "Operation on each surface", IS (ENUM), AT (operation), FALSE,
       0, 0, "GstLwtOperation", operation_values },
+  { "filter", "Low-pass filter of operation=filter", IS (ENUM), AT (filter),
+      FALSE, 0, 0, "GstLwtFilter", filter_values },
+  { "filter-order",
+      "Order of filter=gaussian at edges and missing points: 0 renormalises "
+      "the weights, 2 keeps slope and curvature",
+      IS (UINT), AT (filter_order), FALSE, 0, 2, NULL, NULL },
+  { "tension", "Tension of filter=spline, 0 to 1: 0 is the cubic spline",
+      IS (DOUBLE), AT (tension), FALSE, 0, 1, NULL, NULL },
   { "output", "Output of the source pad", IS (ENUM), AT (output), FALSE, 0, 0,
       "GstLwtOutput", output_values },
   { "wavelet",
@@ -242,6 +268,7 @@ gst_lwt_settings_init (GstLwtSettings *settings)
   static const GstLwtLevels not_given = { -1, -1, -1 };
 
   *settings = (GstLwtSettings){
+    .filter = LWT_FILTER_WAVELET_DECIMATED,
     .wavelet = g_strdup ("9/7"),
     .levels = not_given,
     .roughness_levels = not_given,
@@ -267,6 +294,13 @@ void
 gst_lwt_settings_clear (GstLwtSettings *settings)
 {
   g_clear_pointer (&settings->wavelet, g_free);
+}
+
+gboolean
+gst_lwt_settings_is_smoothing (const GstLwtSettings *settings)
+{
+  return settings->operation == LWT_OPERATION_FILTER
+         && settings->filter != LWT_FILTER_WAVELET_DECIMATED;
 }
 
 CvisSurfacePart

@@ -41,6 +41,9 @@ typedef struct {
 typedef struct {
   LwtOperation operation;
   GstLwtOutput output;
+  LwtFilter filter;
+  guint filter_order;
+  gdouble tension;
   gchar *wavelet;
   GstLwtLevels levels, roughness_levels, noise_levels;
   gdouble lambda_s, lambda_c, lambda_f;
@@ -70,8 +73,11 @@ void gst_lwt_settings_install (GstCvisFilterClass *klass, gsize offset);
 
 /* The component that the source pad gives; for NONE, that whose Sa has limits. */
 CvisSurfacePart gst_lwt_settings_get_part (const GstLwtSettings *settings);
+/* Whether the operation is a filter other than wavelet-decimated. */
+gboolean gst_lwt_settings_is_smoothing (const GstLwtSettings *settings);
 /* The nick of a value. */
 const gchar *gst_lwt_operation_name (LwtOperation operation);
+const gchar *gst_lwt_filter_name (LwtFilter filter);
 const gchar *gst_lwt_boundary_name (LwtBoundary boundary);
 /* Returns: FALSE if @name is no boundary */
 gboolean gst_lwt_boundary_from_name (const gchar *name, LwtBoundary *boundary);

@@ -84,7 +84,8 @@ get_available (GstCudaLwtFilter *self, const GstLwtSurface *surface)
   LwtParts parts = operation_parts[self->wanted.operation];
 
   if (self->wanted.operation == LWT_OPERATION_FILTER
-      && surface->levels_noise[0] == 0 && surface->levels_noise[1] == 0)
+      && surface->levels_noise[0] == 0 && surface->levels_noise[1] == 0
+      && surface->cutoffs[0][0] == 0.0 && surface->cutoffs[0][1] == 0.0)
     parts &= ~(1u << CVIS_SURFACE_PART_NOISE);
   return parts;
 }
@@ -112,7 +113,9 @@ get_linked_sides (GstCudaLwtFilter *self, LwtParts available)
            "component. Release the pad, or change the properties in the state "
            "READY.",
               GST_PAD_NAME (pad), gst_lwt_operation_name (operation),
-              operation == LWT_OPERATION_FILTER ? " with noise-levels=0" : ""),
+              operation == LWT_OPERATION_FILTER
+                  ? " without lambda-s or noise-levels"
+                  : ""),
           ("requested while the stream runs"));
     self->ignored &= ~(1u << i);
     self->ignored |= (guint) ignored << i;
@@ -389,7 +392,9 @@ warn_of_limits (GstCudaLwtFilter *self)
   const GstLwtSurface *surface = &self->surface;
   GString *far = g_string_new (NULL), *near = g_string_new (NULL);
   Cutoff cutoffs[3];
-  const guint n = get_cutoffs (&self->wanted, surface, cutoffs);
+  const guint n = gst_lwt_settings_is_smoothing (&self->wanted)
+                      ? 0 /* any length of at least two samples */
+                      : get_cutoffs (&self->wanted, surface, cutoffs);
 
   for (guint i = 0; i < n; i++)
     add_limits (far, near, surface, &cutoffs[i]);
@@ -428,7 +433,8 @@ post_filter (GstCudaLwtFilter *self)
   gst_element_post_message (GST_ELEMENT (self),
       gst_message_new_element (GST_OBJECT (self),
           gst_structure_new ("cudalwtfilter-filter", "operation", G_TYPE_STRING,
-              gst_lwt_operation_name (c->operation), "wavelet", G_TYPE_STRING,
+              gst_lwt_operation_name (c->operation), "filter", G_TYPE_STRING,
+              gst_lwt_filter_name (c->filter), "wavelet", G_TYPE_STRING,
               self->wavelet_text, "noise-gain", G_TYPE_DOUBLE,
               self->wavelet->noise_gain, "boundary", G_TYPE_STRING,
               gst_lwt_boundary_name (c->boundary), "width", G_TYPE_UINT,
@@ -487,17 +493,21 @@ describe_filter (GstCudaLwtFilter *self)
   const LwtConfig *config = &self->config;
   const gchar *wavelet =
       gst_lwt_surface_get_wavelet (&self->surface, &self->wanted);
+  const gboolean smooths = gst_lwt_settings_is_smoothing (&self->wanted);
   const gdouble spacing[2] = { self->surface.dx, self->surface.dy };
   GstCvisSurfaceMeta *meta = &self->description;
 
   memset (meta, 0, sizeof (*meta));
   if (config->operation == LWT_OPERATION_INVERSE)
     return;
+  if (smooths && config->filter != LWT_FILTER_WAVELET)
+    wavelet = gst_lwt_filter_name (config->filter);
   g_strlcpy (meta->wavelet,
       strlen (wavelet) < sizeof (meta->wavelet) ? wavelet : GST_LWT_UNNAMED,
       sizeof (meta->wavelet));
-  g_strlcpy (meta->boundary, gst_lwt_boundary_name (config->boundary),
-      sizeof (meta->boundary));
+  if (!smooths)
+    g_strlcpy (meta->boundary, gst_lwt_boundary_name (config->boundary),
+        sizeof (meta->boundary));
   for (guint axis = 0; axis < 2; axis++) {
     meta->levels[axis] = config->levels[axis];
     if (config->operation == LWT_OPERATION_FILTER)

@@ -186,6 +186,47 @@ describe_levels (
   surface->levels_noise[axis] = (guint) noise;
 }
 
+/* Cut-off in samples: of a length, or of levels; those that are not set reach no
+ * further than the surface. */
+static gdouble
+get_cutoff (const GstLwtSurface *surface, const GstLwtLevels *given,
+    guint levels, gdouble lambda, guint axis)
+{
+  const gdouble spacing = axis == 0 ? surface->dx : surface->dy;
+  const gint set = given_levels (given, axis, 0.0, spacing);
+  gdouble cutoff;
+
+  if (lambda > 0.0)
+    return lambda / spacing;
+  if (levels == 0)
+    return 0.0;
+  cutoff = lwt_cutoff_of_levels (levels, 1.0);
+  return set >= 0 ? cutoff : MIN (cutoff, MAX (surface->whole[axis], 2));
+}
+
+static void
+describe_cutoffs (
+    GstLwtSurface *surface, const GstLwtSettings *settings, guint axis)
+{
+  gdouble cutoffs[3];
+
+  cutoffs[0] = get_cutoff (surface, &settings->noise_levels,
+      surface->levels_noise[axis], settings->lambda_s, axis);
+  cutoffs[1] = get_cutoff (surface, &settings->roughness_levels,
+      surface->levels_roughness[axis], settings->lambda_c, axis);
+  cutoffs[2] = get_cutoff (surface, &settings->levels, surface->levels[axis],
+      settings->lambda_f, axis);
+  /* what is not set yields to what is */
+  if (settings->lambda_c == 0.0 && settings->roughness_levels.both < 0)
+    cutoffs[1] = MAX (cutoffs[1], cutoffs[0]);
+  if (settings->lambda_f == 0.0 && settings->levels.both < 0)
+    cutoffs[2] = MAX (cutoffs[2], cutoffs[1]);
+  for (guint i = 0; i < 3; i++)
+    surface->cutoffs[i][axis] = cutoffs[i];
+  surface->levels[axis] = surface->levels_roughness[axis] = 0;
+  surface->levels_noise[axis] = 0;
+}
+
 static gboolean
 check_lengths (const GstLwtSurface *surface, const GstLwtSettings *settings,
     GError **error)
@@ -340,6 +381,9 @@ gst_lwt_surface_init (GstLwtSurface *surface, const GstLwtLayout *layout,
     return FALSE;
   describe_levels (surface, settings, 0);
   describe_levels (surface, settings, 1);
+  for (guint axis = 0; gst_lwt_settings_is_smoothing (settings) && axis < 2;
+       axis++)
+    describe_cutoffs (surface, settings, axis);
   if (meta == NULL)
     return TRUE;
   if (!inverse && meta->part == CVIS_SURFACE_PART_BANDS)
@@ -366,6 +410,7 @@ gst_lwt_surface_equal (const GstLwtSurface *a, const GstLwtSurface *b)
          && equal_sides (a->levels, b->levels)
          && equal_sides (a->levels_roughness, b->levels_roughness)
          && equal_sides (a->levels_noise, b->levels_noise)
+         && memcmp (a->cutoffs, b->cutoffs, sizeof (a->cutoffs)) == 0
          && a->boundary == b->boundary && a->layout == b->layout;
 }
 
@@ -419,6 +464,11 @@ gst_lwt_surface_configure (const GstLwtSurface *surface,
     config->levels_roughness[axis] = surface->levels_roughness[axis];
     config->levels_noise[axis] = surface->levels_noise[axis];
   }
+  if (config->operation == LWT_OPERATION_FILTER)
+    config->filter = settings->filter;
+  config->order = settings->filter_order;
+  config->tension = settings->tension;
+  memcpy (config->cutoffs, surface->cutoffs, sizeof (config->cutoffs));
   config->f_operation = settings->f_operation;
   config->z_scale = plain ? 1.0 : surface->z_scale;
   config->z_offset = plain ? 0.0 : surface->z_offset;
@@ -441,6 +491,12 @@ void
 gst_lwt_get_cutoffs (const LwtConfig *config, guint axis, gdouble spacing,
     gdouble *lambda_s, gdouble *lambda_c, gdouble *lambda_f)
 {
+  if (config->filter != LWT_FILTER_WAVELET_DECIMATED) {
+    *lambda_s = config->cutoffs[0][axis] * spacing;
+    *lambda_c = config->cutoffs[1][axis] * spacing;
+    *lambda_f = config->cutoffs[2][axis] * spacing;
+    return;
+  }
   *lambda_s = cutoff (config->levels_noise[axis], spacing);
   *lambda_c = cutoff (config->levels_roughness[axis], spacing);
   *lambda_f = cutoff (config->levels[axis], spacing);

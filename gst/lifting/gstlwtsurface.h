@@ -39,6 +39,7 @@ typedef struct {
  * @z_scale: metres for a step of 1 in the samples
  * @z_offset: height of level 0 for the engine, metres
  * @whole: size of the surface: that of the input, except for bands
+ * @cutoffs: see LwtConfig; of filters other than wavelet-decimated
  * @wavelet: wavelet of input bands; empty: that of the settings
  */
 typedef struct {
@@ -50,6 +51,7 @@ typedef struct {
   guint whole[2];
   gchar wavelet[64];
   guint levels[2], levels_roughness[2], levels_noise[2];
+  gdouble cutoffs[3][2];
   LwtBoundary boundary;
   LwtLayout layout;
 } GstLwtSurface;

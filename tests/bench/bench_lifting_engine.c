@@ -309,6 +309,88 @@ measure_bus (gsize size, gboolean both)
 
 static const LwtParts rwf = PART (ROUGHNESS) | PART (WAVINESS) | PART (FORM);
 
+/* Seconds to copy @n surfaces of 4096x4096 floats on the device, or on the host. */
+static gdouble
+measure_copy (guint n, gboolean on_device)
+{
+  const gsize size = (gsize) 4096 * 4096 * sizeof (gfloat);
+  const Place place = on_device ? ON_DEVICE : PAGEABLE;
+  gpointer from = allocate (place, size), to = allocate (place, size);
+  gdouble times[RUNS];
+
+  for (guint run = 0; run < RUNS; run++) {
+    const gint64 start = cvis_monotonic_ns ();
+
+    for (guint i = 0; i < n * 10; i++) {
+      if (on_device)
+        MUST (cudaMemcpyAsync (to, from, size, cudaMemcpyDeviceToDevice, NULL));
+      else
+        memcpy (to, from, size);
+    }
+    if (on_device)
+      MUST (cudaDeviceSynchronize ());
+    times[run] = (gdouble) (cvis_monotonic_ns () - start) * 1e-9 / 20.0;
+  }
+  release (place, from);
+  release (place, to);
+  return median (times); /* a copy reads and writes: two surfaces */
+}
+
+/* Filters with cut-offs of any length; the copy of the surfaces that have to be read and
+ * written is printed before. */
+static void
+measure_filters (gboolean on_device)
+{
+  static const struct {
+    const gchar *name;
+    LwtFilter filter;
+    LwtParts parts;
+    guint order;
+    gdouble cutoffs[2]; /* samples */
+  } filters[] = {
+    { "gaussian, R+W, 256 samples", LWT_FILTER_GAUSSIAN,
+        PART (ROUGHNESS) | PART (WAVINESS), 0, { 256, 256 } },
+    { "gaussian, R+W, 1024 samples", LWT_FILTER_GAUSSIAN,
+        PART (ROUGHNESS) | PART (WAVINESS), 0, { 1024, 1024 } },
+    { "gaussian, R+W+F, 16 and 128 samples", LWT_FILTER_GAUSSIAN,
+        PART (ROUGHNESS) | PART (WAVINESS) | PART (FORM), 0, { 16, 128 } },
+    { "wavelet, R+W+F, 16 and 128 samples", LWT_FILTER_WAVELET,
+        PART (ROUGHNESS) | PART (WAVINESS) | PART (FORM), 0, { 16, 128 } },
+    { "gaussian order 2, R+W, 256 samples", LWT_FILTER_GAUSSIAN,
+        PART (ROUGHNESS) | PART (WAVINESS), 2, { 256, 256 } },
+    { "spline, R+W, 256 samples", LWT_FILTER_SPLINE,
+        PART (ROUGHNESS) | PART (WAVINESS), 0, { 256, 256 } },
+    { "robust-gaussian, R+W, 256 samples", LWT_FILTER_ROBUST_GAUSSIAN,
+        PART (ROUGHNESS) | PART (WAVINESS), 0, { 256, 256 } },
+  };
+  const gdouble copy = measure_copy (1, on_device);
+
+  printf ("filters: copy of 3 surfaces %.1f us, of 4 %.1f us\n", 3e6 * copy,
+      4e6 * copy);
+  for (guint i = 0; i < G_N_ELEMENTS (filters); i++) {
+    gchar *label = g_strdup_printf (
+        "%s, filter %s", on_device ? "device" : "CPU backend", filters[i].name);
+    Setting s;
+
+    set_up (&s, 4096, on_device ? ON_DEVICE : PAGEABLE, filters[i].parts);
+    s.frames = on_device ? 40 : 1;
+    s.config.filter = filters[i].filter;
+    s.config.order = filters[i].order;
+    for (guint axis = 0; axis < 2; axis++) {
+      s.config.cutoffs[1][axis] = filters[i].cutoffs[0];
+      s.config.cutoffs[2][axis] = filters[i].cutoffs[1];
+    }
+    /* waviness of one cut-off: all that is longer */
+    if (filters[i].cutoffs[0] == filters[i].cutoffs[1])
+      s.config.parts = PART (ROUGHNESS) | PART (FORM);
+    if (!on_device || lwt_filter_has_cuda (filters[i].filter, filters[i].order))
+      measure (
+          label, &s, on_device ? &lwt_backend_cuda : &lwt_backend_cpu, 0.0);
+    clear (&s);
+    g_free (label);
+  }
+}
+
 static void
 measure_on_device (void)
 {
@@ -506,6 +588,7 @@ measure_cpu (void)
   s.config.parts = PART (ROUGHNESS);
   measure ("CPU backend, R", &s, &lwt_backend_cpu, 0.0);
   clear (&s);
+  measure_filters (FALSE);
 }
 
 int
@@ -538,6 +621,7 @@ main (int argc, char **argv)
     give_up (error);
   printf ("%s; 4096x4096 float32, 9/7, 6 levels, roughness 3\n", info.name);
   measure_on_device ();
+  measure_filters (TRUE);
   measure_operations ();
   measure_video (
       "device, 1080p NV12, luma, 1 spin", FALSE, 1, LWT_SHRINK_HARD, 0.6);

@@ -17,6 +17,7 @@
 #include "cuda/lifting/backend.h"
 #include "cuda/lifting/arithmetic.h"
 #include "cuda/lifting/noise.h"
+#include "cuda/lifting/smooth.h"
 
 G_BEGIN_DECLS
 
@@ -231,6 +232,60 @@ typedef struct {
       gconstpointer minus, guint n, gint i, gpointer to);
 } LwtCpuFloats;
 
+/* Lines in a strip, side by side */
+#define LWT_CPU_STRIP 16
+
+/* The tables of a low-pass filter in the type of the arithmetic.
+ * @near: padded with zeros to @n_near weights
+ * @pad: samples before and after a row for narrow_row() and cascade_row() */
+typedef struct {
+  const LwtSmoothLine *line;
+  gconstpointer near, middle, far, inverse, tap;
+  guint n_near;
+  guint pad;
+} LwtCpuSmoothLine;
+
+/* Low-pass filters, see cuda/lifting/smooth.h. Rows of floats or doubles */
+typedef struct {
+  /* Sum of @n rows, @pitch samples apart, with their weights. */
+  void (*combine_rows) (gconstpointer weights, guint n, gconstpointer from,
+      gsize pitch, guint width, gpointer to);
+  /* A and B of the Gaussian filter along a row that is padded with zeros; @to:
+   * a coarse row. @work: a row */
+  void (*narrow_row) (const LwtCpuSmoothLine *line, gconstpointer padded,
+      gpointer work, gpointer to);
+  /* C along a coarse row. @work: a row; @to: has room for another vector */
+  void (*widen_row) (const LwtCpuSmoothLine *line, gconstpointer row,
+      gpointer work, gpointer to);
+  /* The wavelet's levels along a row that is padded with zeros, in place.
+   * @padded_w: (nullable): its weights. @work, @work_w: rows */
+  void (*cascade_row) (const LwtCpuSmoothLine *line, gpointer padded,
+      gconstpointer padded_w, gpointer work, gpointer work_w);
+  /* @weights: %NULL: 0 for missing points, 1 for others. @to: products */
+  void (*weigh_row) (gconstpointer from, gconstpointer weights,
+      const guint32 *missing, guint n, gpointer to, gpointer to_weights);
+  /* row * inverse * factor */
+  void (*normalise_row) (
+      gpointer row, guint n, gconstpointer inverse, gdouble factor);
+  /* row / by, 0 where @by is 0 */
+  void (*divide_row) (gpointer row, guint n, gconstpointer by);
+  /* |from - smooth|, infinite for @missing (nullable) points */
+  void (*deviate_row) (gconstpointer from, gconstpointer smooth,
+      const guint32 *missing, guint n, gpointer to);
+  /* (1 - (row / scale)^2)^2, 0 beyond scale */
+  void (*judge_row) (gpointer row, guint n, gdouble scale);
+  /* A strip of @n samples of @lanes lines: samples are @along elements apart
+   * in a line, lines @across. */
+  void (*gather_strip) (gconstpointer from, gsize along, gsize across, guint n,
+      guint lanes, gpointer to);
+  void (*scatter_strip) (gconstpointer from, gsize along, gsize across, guint n,
+      guint lanes, gpointer to);
+  /* Filters a strip. @weight: (nullable): 1, and 0 for missing points. Uses
+   * @strip and @work. Returns: the strip with the result */
+  gpointer (*smooth_strip) (const LwtCpuSmoothLine *line, LwtFilter filter,
+      gpointer strip, gconstpointer weight, gpointer work);
+} LwtCpuSmooths;
+
 /* FP64 for all types */
 typedef struct {
   /* Converts samples to metres; samples that are not finite become 0 and set
@@ -255,6 +310,7 @@ typedef struct {
   const gchar *name;
   const LwtCpuLifter *lifters[3]; /* by LwtType */
   const LwtCpuFloats *floats[2];
+  const LwtCpuSmooths *smooths[2];
   const LwtCpuSums *sums;
 } LwtCpuKernels;
 
@@ -370,6 +426,30 @@ guint64 lwt_cpu_find_cells (LwtCpuSurface *surface, const LwtJob *job,
 /* Converts @job's integers to @to, padded symmetrically. */
 void lwt_cpu_load_integers (LwtCpuThreads *threads, const LwtPlan *plan,
     const LwtJob *job, const LwtCpuPlane *to);
+/* --- low-pass filters ---------------------------------------------------------------- */
+
+/* The filters other than wavelet-decimated. */
+typedef struct _LwtCpuSmoother LwtCpuSmoother;
+
+LwtCpuSmoother *lwt_cpu_smoother_new (
+    const LwtPlan *plan, LwtCpuThreads *threads, GError **error);
+void lwt_cpu_smoother_free (LwtCpuSmoother *smoother);
+/* Sizes of the threads' work memory. */
+void lwt_cpu_smoother_get_scratch (
+    const LwtCpuSmoother *smoother, gsize *pitch, gsize *rows);
+/* Low-pass of @x for the cut-off @which: 0 noise, 1 roughness, 2 form. Results for
+ * missing points are undefined.
+ * @surface: has the bits of @missing points, which are finite in @x */
+void lwt_cpu_smoother_run (LwtCpuSmoother *smoother, guint which,
+    const LwtCpuSurface *surface, guint64 missing, const LwtCpuPlane *x,
+    const LwtCpuPlane *to);
+
+/* Entries of a histogram of 16 bits */
+#define LWT_CPU_COUNTS 65536
+/* Value of the digit of the sample with rank @rank, of the sum of @n histograms;
+ * @rank becomes the rank among the samples with this digit. */
+guint lwt_cpu_select_digit (const guint32 *counts, guint n, guint64 *rank);
+
 /* Runs @func on @n rows of @width samples. */
 void lwt_cpu_rows_run (LwtCpuThreads *threads, guint n, guint width,
     LwtCpuRowsFunc func, gpointer user_data);

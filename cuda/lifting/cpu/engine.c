@@ -10,7 +10,6 @@
 
 #define MAX_DEPTH 8
 #define N_CHAINS 3 /* to the low bands below noise, roughness, waviness */
-#define COUNTS 65536
 
 struct _LwtBackend {
   const LwtPlan *plan;
@@ -26,6 +25,8 @@ struct _LwtBackend {
   guint n_levels[N_CHAINS];
   LwtCpuTransform *reduce[N_CHAINS], *expand[N_CHAINS];
   LwtCpuPlane low[N_CHAINS], smooth[N_CHAINS];
+  /* filters other than wavelet-decimated: from x to smooth */
+  LwtCpuSmoother *smoother;
   /* denoise: a spin, its bands, its inverse, and the sum of the spins */
   LwtCpuPlane rotated, bands, back, sum;
   guint32 *counts; /* histogram of magnitudes, for each thread */
@@ -41,6 +42,7 @@ lifting_cpu_destroy (LwtBackend *backend)
   lwt_cpu_surface_clear (&backend->surface);
   lwt_cpu_transform_free (backend->forward);
   lwt_cpu_transform_free (backend->inverse);
+  lwt_cpu_smoother_free (backend->smoother);
   for (guint i = 0; i < N_CHAINS; i++) {
     lwt_cpu_transform_free (backend->reduce[i]);
     lwt_cpu_transform_free (backend->expand[i]);
@@ -100,11 +102,37 @@ create_chain (LwtBackend *backend, guint i, GError **error)
          && alloc_picture (backend, &backend->smooth[i], error);
 }
 
+/* Whether the low band @i differs from the one before. */
+static gboolean
+has_cutoff (const LwtBackend *backend, guint i)
+{
+  const LwtConfig *config = &backend->plan->config;
+  const gdouble *own = config->cutoffs[i];
+  const gdouble *before = config->cutoffs[MAX (i, 1) - 1];
+
+  return i == 0 ? own[0] > 0.0 || own[1] > 0.0
+                : own[0] != before[0] || own[1] != before[1];
+}
+
+static gboolean
+create_smoother (LwtBackend *backend, GError **error)
+{
+  backend->smoother =
+      lwt_cpu_smoother_new (backend->plan, &backend->threads, error);
+  for (guint i = 0; i < N_CHAINS && backend->smoother != NULL; i++)
+    if (has_cutoff (backend, i)
+        && !alloc_picture (backend, &backend->smooth[i], error))
+      return FALSE;
+  return backend->smoother != NULL;
+}
+
 static gboolean
 create_filter (LwtBackend *backend, GError **error)
 {
   const LwtPlan *plan = backend->plan;
 
+  if (lwt_config_is_smoothing (&plan->config))
+    return create_smoother (backend, error);
   backend->n_levels[0] = plan->n_noise;
   backend->n_levels[1] = plan->n_roughness;
   backend->n_levels[2] = plan->parts.n;
@@ -125,8 +153,8 @@ create_denoise (LwtBackend *backend, GError **error)
          && alloc_picture (backend, &backend->back, error)
          && alloc_picture (backend, &backend->sum, error)
          && (backend->counts = cvis_memory_new (
-                 backend->threads.n_threads * COUNTS * sizeof (guint32), TRUE,
-                 error))
+                 backend->threads.n_threads * LWT_CPU_COUNTS * sizeof (guint32),
+                 TRUE, error))
          && (backend->cells = cvis_memory_new (
                  lwt_finest_count_cells (backend->finest), FALSE, error));
 }
@@ -174,6 +202,8 @@ create_scratch (LwtBackend *backend, GError **error)
   for (guint i = 0; i < G_N_ELEMENTS (all); i++)
     if (all[i])
       lwt_cpu_transform_get_scratch (all[i], &pitch, &rows);
+  if (backend->smoother)
+    lwt_cpu_smoother_get_scratch (backend->smoother, &pitch, &rows);
   return lwt_cpu_threads_alloc (
       &backend->threads, pitch, rows, backend->plan->config.width, error);
 }
@@ -397,6 +427,48 @@ load_and_reduce (
   return surface->x;
 }
 
+/* Low bands of filters other than wavelet-decimated. Returns: x */
+static LwtCpuPlane
+load_and_smooth (LwtBackend *backend, LwtJob *job, gboolean needs[N_CHAINS],
+    const LwtCpuPlane *smooth[N_CHAINS])
+{
+  LwtCpuSurface *surface = &backend->surface;
+
+  /* a low band also serves as the next one if their cut-offs are equal */
+  for (guint i = N_CHAINS - 1; i > 0; i--)
+    if (backend->smooth[i].data == NULL)
+      needs[i - 1] |= needs[i];
+  lwt_cpu_surface_load (surface, job);
+  for (guint i = 0; i < N_CHAINS; i++) {
+    smooth[i] = i > 0 ? smooth[i - 1] : &surface->x;
+    if (backend->smooth[i].data == NULL)
+      continue;
+    smooth[i] = &backend->smooth[i];
+    if (needs[i])
+      lwt_cpu_smoother_run (backend->smoother, i, surface, job->missing,
+          &surface->x, &backend->smooth[i]);
+  }
+  return surface->x;
+}
+
+static LwtCpuPlane
+load_and_separate (LwtBackend *backend, LwtJob *job,
+    const gboolean needs[N_CHAINS], const gboolean reduces[N_CHAINS],
+    const LwtCpuPlane *smooth[N_CHAINS], const LwtCpuPlane *plane)
+{
+  const LwtCpuPlane x = load_and_reduce (backend, job, reduces);
+
+  for (guint i = 0; i < N_CHAINS; i++) {
+    smooth[i] = i > 0 ? smooth[i - 1] : plane;
+    if (backend->expand[i])
+      smooth[i] = &backend->smooth[i];
+    if (is_needed (backend, needs, i))
+      lwt_cpu_transform_run (backend->expand[i], &backend->threads,
+          &backend->low[i], &backend->smooth[i], NULL);
+  }
+  return x;
+}
+
 static void
 run_filter (LwtBackend *backend, LwtJob *job)
 {
@@ -404,21 +476,17 @@ run_filter (LwtBackend *backend, LwtJob *job)
   const gboolean roughness = lwt_job_makes (job, CVIS_SURFACE_PART_ROUGHNESS);
   const gboolean waviness = lwt_job_makes (job, CVIS_SURFACE_PART_WAVINESS);
   const gboolean form = lwt_job_makes (job, CVIS_SURFACE_PART_FORM);
-  const gboolean needs[N_CHAINS] = { noise || roughness, roughness || waviness,
+  gboolean needs[N_CHAINS] = { noise || roughness, roughness || waviness,
     waviness || form };
   const gboolean reduces[N_CHAINS] = { noise || roughness || waviness || form,
     roughness || waviness || form, waviness || form };
-  const LwtCpuPlane x = load_and_reduce (backend, job, reduces);
   const LwtCpuPlane *smooth[N_CHAINS];
+  LwtCpuPlane x;
 
-  for (guint i = 0; i < N_CHAINS; i++) {
-    smooth[i] = i > 0 ? smooth[i - 1] : &x;
-    if (backend->expand[i])
-      smooth[i] = &backend->smooth[i];
-    if (is_needed (backend, needs, i))
-      lwt_cpu_transform_run (backend->expand[i], &backend->threads,
-          &backend->low[i], &backend->smooth[i], NULL);
-  }
+  if (backend->smoother)
+    x = load_and_smooth (backend, job, needs, smooth);
+  else
+    x = load_and_separate (backend, job, needs, reduces, smooth, &x);
   if (reduces[0]) {
     const PartOf parts[] = {
       { CVIS_SURFACE_PART_NOISE, { &x, smooth[0] } },
@@ -547,25 +615,22 @@ do_count (guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)
   const guint n = backend->threads.n_threads;
 
   for (guint i = first; i < first + count; i++) {
-    guint32 *counts = backend->counts + (gsize) i * COUNTS;
+    guint32 *counts = backend->counts + (gsize) i * LWT_CPU_COUNTS;
 
-    memset (counts, 0, COUNTS * sizeof *counts);
+    memset (counts, 0, LWT_CPU_COUNTS * sizeof *counts);
     for (guint y = (guint) (rows * i / n); y < rows * (i + 1) / n; y++)
       count_used_samples (work, y, counts);
   }
 }
 
-/* Value of the 16 bits at @shift of the sample with rank @rank among those
- * with the prefix; @rank becomes the rank among the samples with this value
- * too. */
-static guint
-select_digit (const LwtBackend *backend, guint64 *rank)
+guint
+lwt_cpu_select_digit (const guint32 *counts, guint n, guint64 *rank)
 {
-  for (guint digit = 0; digit < COUNTS; digit++) {
+  for (guint digit = 0; digit < LWT_CPU_COUNTS; digit++) {
     guint64 count = 0;
 
-    for (guint i = 0; i < backend->threads.n_threads; i++)
-      count += backend->counts[(gsize) i * COUNTS + digit];
+    for (guint i = 0; i < n; i++)
+      count += counts[(gsize) i * LWT_CPU_COUNTS + digit];
     if (*rank < count)
       return digit;
     *rank -= count;
@@ -578,7 +643,8 @@ sum_counts (const LwtBackend *backend)
 {
   guint64 n = 0;
 
-  for (gsize i = 0; i < (gsize) backend->threads.n_threads * COUNTS; i++)
+  for (gsize i = 0; i < (gsize) backend->threads.n_threads * LWT_CPU_COUNTS;
+       i++)
     n += backend->counts[i];
   return n;
 }
@@ -602,7 +668,9 @@ find_median (LwtBackend *backend, SpinWork *work)
         return 0.0;
       rank = (n - 1) / 2;
     }
-    work->prefix = work->prefix << 16 | select_digit (backend, &rank);
+    work->prefix = work->prefix << 16
+                   | lwt_cpu_select_digit (
+                       backend->counts, backend->threads.n_threads, &rank);
   }
   return backend->surface.floats->from_magnitude (work->prefix);
 }

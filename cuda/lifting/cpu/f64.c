@@ -5,3 +5,4 @@
 #define LWT_F64 1
 #include "cuda/lifting/cpu/lift.h"
 #include "cuda/lifting/cpu/rows.h"
+#include "cuda/lifting/cpu/smoothlines.h"

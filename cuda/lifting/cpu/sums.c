@@ -259,6 +259,8 @@ extern const LwtCpuLifter OF (lifter, f64, LWT_CPU_LEVEL);
 extern const LwtCpuLifter OF (lifter, i32, LWT_CPU_LEVEL);
 extern const LwtCpuFloats OF (floats, f32, LWT_CPU_LEVEL);
 extern const LwtCpuFloats OF (floats, f64, LWT_CPU_LEVEL);
+extern const LwtCpuSmooths OF (smooths, f32, LWT_CPU_LEVEL);
+extern const LwtCpuSmooths OF (smooths, f64, LWT_CPU_LEVEL);
 
 #define LWT_CPU_TABLE EXPAND2_TABLE (LWT_CPU_LEVEL)
 #define EXPAND2_TABLE(level) TABLE (level)
@@ -269,5 +271,6 @@ const LwtCpuKernels LWT_CPU_TABLE = {
   { &OF (lifter, f32, LWT_CPU_LEVEL), &OF (lifter, f64, LWT_CPU_LEVEL),
       &OF (lifter, i32, LWT_CPU_LEVEL) },
   { &OF (floats, f32, LWT_CPU_LEVEL), &OF (floats, f64, LWT_CPU_LEVEL) },
+  { &OF (smooths, f32, LWT_CPU_LEVEL), &OF (smooths, f64, LWT_CPU_LEVEL) },
   &sums,
 };

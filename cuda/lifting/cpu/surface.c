@@ -343,7 +343,7 @@ lwt_cpu_surface_load (LwtCpuSurface *surface, LwtJob *job)
   job->missing = 0;
   for (guint y = 0; y < config->height; y++)
     job->missing += surface->n_missing[y];
-  if (job->missing > 0)
+  if (job->missing > 0 && !lwt_config_is_smoothing (config))
     fill (&work);
   if (plan->pad[0] > 0)
     lwt_cpu_rows_run (

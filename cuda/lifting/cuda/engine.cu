@@ -19,6 +19,7 @@
 
 #include "cuda/lifting/cuda/rowblocks.cuh"
 #include "cuda/lifting/cuda/picture.cuh"
+#include "cuda/lifting/cuda/smooth.cuh"
 #include "cuda/lifting/cuda/stage.cuh"
 #include "cuda/lifting/finitecheck.h"
 
@@ -75,6 +76,7 @@ struct _LwtBackend {
   CvisArena arena;
   LwtStage *in, *out;
   LwtWorkspace workspace;
+  LwtDeviceSmoother smoother; /* of filters other than wavelet-decimated */
   Scratch scratch;
   Spin spins[MOST_ABREAST];
   guint n_spins;
@@ -83,6 +85,7 @@ struct _LwtBackend {
   gboolean several; /* there are other devices */
   gboolean same;    /* input has the type computed in and is not scaled */
   gboolean plain;   /* integers or coefficients: no missing points */
+  gboolean smooths; /* a filter other than wavelet-decimated */
   gboolean low_band_tells; /* a low band shows missing points */
   gint missing;            /* atomic: the last surface had missing points */
   GMutex lock; /* orders the jobs on `work`, which share the scratch memory */
@@ -248,7 +251,9 @@ take_all (LwtBackend *b, CvisArena *arena, GError **error)
   for (guint i = 0; i < b->plan->config.depth_in_flight; i++)
     if (!take_slot (b, &b->slots[i], arena, error))
       return FALSE;
-  return take_scratch (b, arena, error) && take_spins (b, arena, error);
+  return take_scratch (b, arena, error) && take_spins (b, arena, error)
+         && (!b->smooths
+             || lwt_device_smoother_take (&b->smoother, arena, error));
 }
 
 /* Bytes of device memory for a surface in one piece. */
@@ -344,7 +349,9 @@ init_whole (LwtBackend *b, GError **error)
 {
   const LwtConfig *config = &b->plan->config;
 
-  if (!take_all (b, &b->arena, error) || !fill_tables (b, error))
+  if (!take_all (b, &b->arena, error) || !fill_tables (b, error)
+      || (b->smooths
+          && !lwt_device_smoother_fill (&b->smoother, b->work, error)))
     return FALSE;
   lwt_transform_specialise (&b->workspace.transform, b->context);
   if (!prepare_spins (b, error))
@@ -418,6 +425,7 @@ cuda_destroy (LwtBackend *b)
     }
     cvis_arena_clear (&b->arena);
     lwt_transform_clear (&b->workspace.transform);
+    lwt_device_smoother_clear (&b->smoother);
     lwt_stage_free (b->in);
     lwt_stage_free (b->out);
     cvis_context_pop (b->context);
@@ -439,18 +447,29 @@ read_config (LwtBackend *b)
             && config->z_offset == 0.0 && config->f_operation == LWT_F_NONE;
   b->plain = config->type == LWT_TYPE_I32
              || config->operation == LWT_OPERATION_INVERSE;
-  b->low_band_tells = lwt_low_band_sees_all (&b->plan->wavelet,
-                          config->boundary, b->plan->width, config->levels[0])
-                      && lwt_low_band_sees_all (&b->plan->wavelet,
-                          config->boundary, b->plan->height, config->levels[1]);
+  b->smooths = lwt_config_is_smoothing (config);
+  if (b->smooths)
+    lwt_device_smoother_init (&b->smoother, b->plan);
+  /* without a low band the samples are checked themselves */
+  b->low_band_tells =
+      b->smooths
+      || (lwt_low_band_sees_all (&b->plan->wavelet, config->boundary,
+              b->plan->width, config->levels[0])
+          && lwt_low_band_sees_all (&b->plan->wavelet, config->boundary,
+              b->plan->height, config->levels[1]));
   lwt_finest_init (b->scratch.finest, b->plan);
 }
 
 LwtBackend *
 cuda_create (const LwtPlan *plan, CvisContext *context, GError **error)
 {
-  LwtBackend *b = g_new0 (LwtBackend, 1);
+  LwtBackend *b;
 
+  if (!lwt_filter_has_cuda (plan->config.filter, plan->config.order)) {
+    cvis_refuse (error, "this filter is computed on the CPU only");
+    return NULL;
+  }
+  b = g_new0 (LwtBackend, 1);
   b->plan = plan;
   b->context = cvis_context_ref (context);
   b->slots = g_new0 (Slot, plan->config.depth_in_flight);
@@ -646,7 +665,7 @@ make_heights (
     task->fit = s->findings->polynomial;
   }
   return CVIS_CUDA (lwt_launch_load (task, b->work), error)
-         && (!s->filled
+         && (!s->filled || b->smooths
              || CVIS_CUDA (
                  lwt_launch_fill (task->type, task->to, task->missing,
                      task->width, task->height, b->scratch.pyramid, b->work),
@@ -721,6 +740,38 @@ forward_bands (
              b->plan->config.layout, x, bands, low, b->work, error);
 }
 
+/* The low-pass of the cut-offs that @task needs. */
+gboolean
+smooth_surface (
+    LwtBackend *b, LwtPartsTask *task, const guint32 *missing, GError **error)
+{
+  const gboolean made[4] = { task->parts[CVIS_SURFACE_PART_NOISE].data != NULL,
+    task->parts[CVIS_SURFACE_PART_ROUGHNESS].data != NULL,
+    task->parts[CVIS_SURFACE_PART_WAVINESS].data != NULL,
+    task->parts[CVIS_SURFACE_PART_FORM].data != NULL };
+  gboolean needs[3] = { made[0] || made[1], made[1] || made[2],
+    made[2] || made[3] };
+
+  /* a low-pass also serves as the next one if their cut-offs are equal */
+  for (guint k = 2; k > 0; k--)
+    if (b->smoother.smooth[k].data == NULL)
+      needs[k - 1] = needs[k - 1] || needs[k];
+  for (guint k = 0; k < 3; k++) {
+    task->at_zero[k] = TRUE;
+    task->low[k] = k > 0 ? task->low[k - 1] : task->picture;
+    if (b->smoother.smooth[k].data == NULL)
+      continue;
+    task->low[k] = b->smoother.smooth[k];
+    if (needs[k]
+        && !lwt_device_smoother_run (
+            &b->smoother, k, task->picture, missing, b->work, error))
+      return FALSE;
+  }
+  return !(made[0] || made[1] || made[2] || made[3])
+         || lwt_transform_parts (&b->workspace.transform, &b->plan->parts, task,
+             b->workspace.work, b->work, error);
+}
+
 gboolean
 filter_surface (
     LwtBackend *b, const Slot *s, LwtPicture x, LwtLowBand *low, GError **error)
@@ -737,6 +788,8 @@ filter_surface (
   task.height = b->plan->config.height;
   for (guint i = CVIS_SURFACE_PART_NOISE; i <= CVIS_SURFACE_PART_FORM; i++)
     task.parts[i] = get_part (b, s, i);
+  if (b->smooths)
+    return smooth_surface (b, &task, task.missing, error);
   return lwt_workspace_filter (
              &b->workspace, &b->plan->parts, &task, low, b->work, error)
          && forward_bands (b, s, x, low, error);
@@ -1059,15 +1112,20 @@ cuda_submit (LwtBackend *b, guint slot, LwtJob *job, GError **error)
 /* --- results: completion ------------------------------------------------- */
 
 /* Waits for a job. If it was computed without filling and points are
- * missing, computes it again with the points filled. */
+ * missing, computes it again with the points filled; a low-pass filter also
+ * if it was computed with weights and none is missing. */
 gboolean
 finish (LwtBackend *b, Slot *s, GError **error)
 {
+  gboolean again;
+
   if (!CVIS_CUDA (cudaEventSynchronize (s->done), error))
     return FALSE;
-  if (!s->filled && !b->plain
-      && (s->pinned->missing > 0 || s->pinned->not_finite)
-      && (!run_job (b, s, TRUE, error)
+  /* the weights of a low-pass filter are divided by another sum with missing points */
+  again = s->filled ? b->smooths && s->pinned->missing == 0
+                    : s->pinned->missing > 0 || s->pinned->not_finite;
+  if (again && !b->plain
+      && (!run_job (b, s, !s->filled, error)
           || !CVIS_CUDA (cudaEventSynchronize (s->done), error)))
     return FALSE;
   g_atomic_int_set (&b->missing, s->pinned->missing > 0);
@@ -1130,6 +1188,7 @@ cuda_get_memory (const LwtPlan *plan, CvisContext *context, gsize *needed,
   b->slots = g_new0 (Slot, plan->config.depth_in_flight);
   read_config (b);
   *needed = count_all (b);
+  lwt_device_smoother_clear (&b->smoother);
   g_free (b->slots);
   g_free (b);
   return cvis_in_context (

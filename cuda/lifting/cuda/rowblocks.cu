@@ -738,10 +738,12 @@ lwt_out_of_core_new (const LwtPlan *plan, CvisContext *context,
 {
   LwtOutOfCore *b;
 
-  if (plan->config.store_bits > 0) {
+  if (plan->config.store_bits > 0 || lwt_config_is_smoothing (&plan->config)) {
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
-        "no device memory for row blocks of a picture of %ux%u",
-        plan->config.width, plan->config.height);
+        "no device memory for %s of %ux%u, which needs %" G_GSIZE_FORMAT
+        " bytes, and there are no row blocks",
+        plan->config.store_bits > 0 ? "a picture" : "a filter of surfaces",
+        plan->config.width, plan->config.height, whole);
     return NULL;
   }
   b = g_new0 (LwtOutOfCore, 1);

@@ -216,13 +216,15 @@ rig_new (const gchar *settings, gboolean with_sides)
 {
   gchar *line = g_strdup_printf ("cudalwtfilter backend=cpu %s", settings);
   Rig rig = { .element = gst_parse_launch (line, NULL) };
+  /* only wavelet-decimated has bands, which come last */
+  const guint sides = strstr (settings, "filter=") != NULL ? SIDES - 1 : SIDES;
 
   fail_unless (rig.element != NULL, "%s", line);
   g_free (line);
   rig.bus = gst_bus_new ();
   gst_element_set_bus (rig.element, rig.bus);
   rig.h = gst_harness_new_with_element (rig.element, "sink", "src");
-  for (guint i = 0; with_sides && i < SIDES; i++)
+  for (guint i = 0; with_sides && i < sides; i++)
     rig.sides[i] =
         gst_harness_new_with_element (rig.element, NULL, side_names[i]);
   return rig;
@@ -465,6 +467,113 @@ GST_START_TEST (test_parts_add_up)
         "%u: %g", k, sum[k]);
   rig_free (&rig);
   g_free (settings);
+}
+GST_END_TEST;
+
+static const struct {
+  const gchar *settings;
+  gdouble tolerance; /* of a constant, relative */
+} smoothers[] = {
+  { "filter=wavelet wavelet=db4", 1e-12 },
+  { "filter=gaussian", 1e-12 },
+  { "filter=gaussian filter-order=2", 1e-12 },
+  { "filter=robust-gaussian", 1e-12 },
+  { "filter=spline", 1e-10 },
+  { "filter=spline tension=0.5", 1e-10 },
+};
+
+#define LAMBDAS                                                                \
+  " dx=1e-6 dy=2e-6 lambda-s=4.7e-6 lambda-c=11.3e-6 lambda-f=40.1e-6 "
+
+/* Cut-offs are those that were set, the components add up with missing points too,
+ * and a constant is form only. */
+GST_START_TEST (test_filters)
+{
+  gchar *settings =
+      g_strdup_printf (LAMBDAS QUIET "%s", smoothers[__i__].settings);
+  Rig rig = rig_new_playing (settings, TRUE, KIND_F64);
+  gdouble *data = g_new (gdouble, 2 * N);
+  gdouble sum[N] = { 0 };
+
+  for (guint k = 0; k < N; k++) {
+    data[k] = k % 7 == 3 ? NAN : height_at (0, k % WIDTH, k / WIDTH);
+    data[N + k] = k % 11 == 3 ? NAN : 3.0;
+  }
+  for (guint frame = 0; frame < 2; frame++) {
+    GstBuffer *in = gst_buffer_new_memdup (data + frame * N, N * sizeof *data);
+
+    GST_BUFFER_PTS (in) = frame * GST_MSECOND;
+    push (&rig, in);
+  }
+  push_eos (&rig);
+  for (guint frame = 0; frame < 2; frame++)
+    for (guint i = 0; i < 4; i++) {
+      GstBuffer *part = gst_harness_pull (rig.sides[i]);
+      const GstCvisSurfaceMeta *meta = gst_cvis_buffer_get_surface_meta (part);
+      const gdouble wanted = meta->part == CVIS_SURFACE_PART_FORM ? 3.0 : 0.0;
+
+      fail_unless (fabs (meta->lambda_s[0] - 4.7e-6) < 1e-18);
+      fail_unless (fabs (meta->lambda_c[1] - 11.3e-6) < 1e-18);
+      fail_unless (fabs (meta->lambda_f[0] - 40.1e-6) < 1e-18);
+      for (guint k = 0; k < N; k++) {
+        const gdouble value = sample_of (part, k);
+
+        fail_unless (isnan (value) == isnan (data[frame * N + k]));
+        if (frame == 0)
+          sum[k] += value;
+        else if (!isnan (value))
+          fail_unless (fabs (value - wanted) < 3.0 * smoothers[__i__].tolerance,
+              "%u of %u: %g", k, meta->part, value);
+      }
+      gst_buffer_unref (part);
+    }
+  for (guint k = 0; k < N; k++)
+    fail_unless (isnan (sum[k]) || fabs (sum[k] - data[k]) < 1e-15 * 4,
+        "%u: %g", k, sum[k]);
+  rig_free (&rig);
+  g_free (data);
+  g_free (settings);
+}
+GST_END_TEST;
+
+/* Cut-offs that are not set end at the size of the surface. */
+GST_START_TEST (test_default_cutoffs)
+{
+  Rig rig = rig_new_playing ("filter=gaussian dx=1e-6", FALSE, KIND_F32);
+  const GstCvisSurfaceMeta *meta;
+  GstBuffer *buffer;
+
+  push_frames (&rig, KIND_F32, 0, 1);
+  push_eos (&rig);
+  buffer = gst_harness_pull (rig.h);
+  meta = gst_cvis_buffer_get_surface_meta (buffer);
+  fail_unless (fabs (meta->lambda_c[0] - 16e-6) < 1e-18);
+  fail_unless (fabs (meta->lambda_f[0] - 1e-6 * WIDTH) < 1e-18);
+  fail_unless (fabs (meta->lambda_f[1] - 1e-6 * HEIGHT) < 1e-18);
+  fail_unless_equals_int (meta->levels[0], 0);
+  fail_unless_equals_string (meta->wavelet, "gaussian");
+  fail_unless_equals_string (meta->boundary, "");
+  gst_buffer_unref (buffer);
+  rig_free (&rig);
+}
+GST_END_TEST;
+
+/* Filters without a CUDA form are an error with backend=cuda, which says so. */
+GST_START_TEST (test_filter_backend)
+{
+  GstElement *element = gst_element_factory_make ("cudalwtfilter", NULL);
+  GstBus *bus = gst_bus_new ();
+
+  gst_element_set_bus (element, bus);
+  gst_util_set_object_arg (G_OBJECT (element), "filter", "spline");
+  gst_util_set_object_arg (G_OBJECT (element), "backend", "cuda");
+  fail_unless (gst_element_set_state (element, GST_STATE_PAUSED)
+               == GST_STATE_CHANGE_FAILURE);
+  bus_expect_error (bus, "filter=spline is computed on the CPU only");
+  gst_element_set_state (element, GST_STATE_NULL);
+  gst_element_set_bus (element, NULL);
+  gst_object_unref (element);
+  gst_object_unref (bus);
 }
 GST_END_TEST;
 
@@ -1984,6 +2093,16 @@ static const struct {
       "lambda-c is 8e-05 m, shorter than lambda-s, 9e-05 m" },
   { "lambda-s=9e-5 lambda-f=8e-5 dx=1e-6", KIND_F32,
       "lambda-f is 8e-05 m, shorter than lambda-s, 9e-05 m" },
+  { "filter=gaussian lambda-c=8e-4", KIND_F32, "set dx" },
+  { "filter=gaussian lambda-c=1.9e-6 dx=1e-6", KIND_F32,
+      "lambda-c is 1.9 samples along x, must be at least 2" },
+  { "filter=spline lambda-f=76e-6 dx=1e-6", KIND_F32,
+      "lambda-f is 76 x 76 samples, longer than the surface of 75 x 53" },
+  { "filter=wavelet lambda-s=9e-6 lambda-c=8e-6 dx=1e-6", KIND_F32,
+      "lambda-c is 8e-06 m, shorter than lambda-s, 9e-06 m" },
+  { "filter=gaussian filter-order=1", KIND_F32, "filter-order is 1" },
+  { "filter=gaussian output=bands", KIND_F32, "wavelet-decimated has bands" },
+  { "filter=gaussian output=noise", KIND_F32, "lambda-s" },
   { "noise-levels=4 roughness-levels=3", KIND_F32, "beyond the waviness at 3" },
   { "levels=16 boundary=pad-smooth wavelet=db20", KIND_F32, "pad" },
   { "output=noise", KIND_F32, "noise" },
@@ -2021,7 +2140,8 @@ static const struct {
   const gchar *settings, *side, *why;
 } without_component[] = {
   { "levels=4 roughness-levels=2", "src_noise",
-      "src_noise gets no buffers: operation=filter with noise-levels=0" },
+      "src_noise gets no buffers: operation=filter without lambda-s or "
+      "noise-levels" },
   { "operation=denoise", "src_form",
       "src_form gets no buffers: operation=denoise does not have" },
   { "operation=forward", "src_roughness", "operation=forward does not have" },
@@ -2309,6 +2429,8 @@ static const struct {
   { "dx=1e-6", KIND_F32, FALSE, NULL },
   { "dx=1e-6", KIND_F32, TRUE,
       "1 of 3975 points (0.0252 %) of surface 0 are missing. They are filled" },
+  { "filter=gaussian dx=1e-6", KIND_F32, TRUE,
+      "are missing. They are left out" },
   { "operation=forward", KIND_F32, TRUE, "and coefficients contain them" },
   { "operation=denoise", KIND_F32, TRUE, "and missing in the output" },
   { "z-scale=1e-9 output=form", KIND_F32, FALSE,
@@ -2475,6 +2597,9 @@ cudalwtfilter_suite (void)
   tcase_add_loop_test (tc, test_parts, 0, G_N_ELEMENTS (filters));
   tcase_add_loop_test (tc, test_output, 0, G_N_ELEMENTS (alone));
   tcase_add_loop_test (tc, test_parts_add_up, 0, 5);
+  tcase_add_loop_test (tc, test_filters, 0, G_N_ELEMENTS (smoothers));
+  tcase_add_test (tc, test_default_cutoffs);
+  tcase_add_test (tc, test_filter_backend);
   tcase_add_test (tc, test_simple_truths);
   tcase_add_loop_test (tc, test_sizes, 0, G_N_ELEMENTS (sizes));
   tcase_add_test (tc, test_layouts);

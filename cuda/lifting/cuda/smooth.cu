@@ -1,0 +1,90 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Launches of the low-pass filters on the device, and their tables. */
+#include <type_traits>
+
+#include "cuda/core/arena.cuh"
+#include "cuda/lifting/cuda/launch.cuh"
+
+#include "cuda/lifting/cuda/smoothkernels.cuh"
+
+namespace {
+
+/* A kernel that runs FUNCTION of its task. */
+template <typename Task, void (*FUNCTION) (const Task &)>
+__global__ void
+__launch_bounds__ (LWT_SMOOTH_THREADS) smooth_kernel (Task task)
+{
+  lwt_wait_for_previous ();
+  FUNCTION (task);
+}
+
+template <typename T, typename Task, void (*FUNCTION) (const Task &, T *)>
+__global__ void
+__launch_bounds__ (LWT_SMOOTH_THREADS) smooth_shared_kernel (Task task)
+{
+  lwt_wait_for_previous ();
+  FUNCTION (task, (T *) LWT_SHARED);
+}
+
+} // namespace
+
+#define SMOOTH_START_SHARED(                                                   \
+    kernel, element, task, blocks, rows, stream, error)                        \
+  lwt_launch (smooth_shared_kernel<element,                                    \
+                  typename std::decay<decltype (task)>::type, kernel>,         \
+      "a filter's kernel",                                                     \
+      dim3 ((guint) (blocks), (guint) MIN ((rows), MOST_BLOCK_ROWS)),          \
+      LWT_SMOOTH_THREADS, LWT_SMOOTH_SHARED, (stream), (task), (error))
+
+#define SMOOTH_START(kernel, task, threads, rows, stream, error)               \
+  lwt_launch (                                                                 \
+      smooth_kernel<typename std::decay<decltype (task)>::type, kernel>,       \
+      "a filter's kernel", get_smooth_grid ((gsize) (threads), (gint) (rows)), \
+      LWT_SMOOTH_THREADS, 0, (stream), (task), (error))
+
+#include "cuda/lifting/cuda/smoothsteps.cuh"
+
+namespace {
+
+gboolean
+copy_table (const LwtDeviceSmoother *s, const Table *table, cudaStream_t stream,
+    GError **error)
+{
+  const gsize size = lwt_type_get_size (s->plan->config.type);
+  gpointer values = g_malloc0 (table->padded * size);
+  gboolean ok;
+
+  for (gsize i = 0; i < table->n; i++)
+    if (size == sizeof (gfloat))
+      ((gfloat *) values)[i] = (gfloat) table->values[i];
+    else
+      ((gdouble *) values)[i] = table->values[i];
+  ok = CVIS_CUDA (cudaMemcpyAsync (*table->device, values, table->padded * size,
+                      cudaMemcpyHostToDevice, stream),
+           error)
+       && CVIS_CUDA (cudaStreamSynchronize (stream), error);
+  g_free (values);
+  return ok;
+}
+
+} // namespace
+
+extern "C" gboolean
+lwt_device_smoother_fill (
+    LwtDeviceSmoother *s, cudaStream_t stream, GError **error)
+{
+  Table tables[N_TABLES];
+
+  for (guint which = 0; which < 3; which++)
+    for (guint axis = 0; axis < 2; axis++) {
+      list_tables (s, which, axis, tables);
+      for (guint i = 0; i < N_TABLES; i++)
+        if (tables[i].values != NULL && tables[i].padded > 0
+            && !copy_table (s, &tables[i], stream, error))
+          return FALSE;
+    }
+  return TRUE;
+}

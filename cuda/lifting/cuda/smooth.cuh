@@ -1,0 +1,51 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Low-pass filters of surfaces on the device: the Gaussian filter of order 0 and the
+ * undecimated wavelet. Used by engine.cu. */
+#pragma once
+
+#include "cuda/lifting/cuda/transform.cuh"
+#include "cuda/lifting/smooth.h"
+
+struct CvisArena;
+
+G_BEGIN_DECLS
+
+/* A filter's tables in device memory, in the type of the arithmetic. */
+typedef struct {
+  gpointer near, middle, far, inverse, tap;
+  guint n_near; /* padded with zeros to a multiple of LWT_SMOOTH_PERIOD */
+} LwtSmoothTables;
+
+/**
+ * LwtDeviceSmoother: tables and memory of the filters of a plan
+ * @smooth: [k] the low-pass for cut-off k; %NULL data: as the one before
+ * @rows, @coarse, @middle, @tall: small pictures of the samples and of their weights
+ */
+typedef struct {
+  const LwtPlan *plan;
+  LwtSmoothLine lines[3][2];
+  LwtSmoothTables tables[3][2];
+  LwtPicture smooth[3];
+  LwtPicture between[2];
+  LwtPicture rows[2], coarse[2], middle[2], tall[2];
+} LwtDeviceSmoother;
+
+/* Computes the tables of @plan. */
+void lwt_device_smoother_init (
+    LwtDeviceSmoother *smoother, const LwtPlan *plan);
+void lwt_device_smoother_clear (LwtDeviceSmoother *smoother);
+/* Takes device memory from @arena. */
+gboolean lwt_device_smoother_take (
+    LwtDeviceSmoother *smoother, CvisArena *arena, GError **error);
+/* Copies the tables to the device. Waits for @stream. */
+gboolean lwt_device_smoother_fill (
+    LwtDeviceSmoother *smoother, cudaStream_t stream, GError **error);
+/* Low-pass of @x for the cut-off @which to smooth[@which].
+ * @missing: (nullable): as in LwtPartsTask */
+gboolean lwt_device_smoother_run (LwtDeviceSmoother *smoother, guint which,
+    LwtPicture x, const guint32 *missing, cudaStream_t stream, GError **error);
+
+G_END_DECLS
