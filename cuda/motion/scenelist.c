@@ -129,6 +129,26 @@ format_qpfile (const MotionSceneList *list, GString *text)
 }
 
 static void
+format_svt_key_frames (const MotionSceneList *list, GString *text)
+{
+  for (guint i = 0; i < list->scenes->len; i++)
+    g_string_append_printf (text, "%s%" G_GUINT64_FORMAT "f", i > 0 ? "," : "",
+        get_scene (list, i)->frame);
+  g_string_append_c (text, '\n');
+}
+
+static void
+format_zones (const MotionSceneList *list, GString *text)
+{
+  for (guint i = 0; i < list->scenes->len; i++)
+    g_string_append_printf (text,
+        "%s%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT ",b=1.00",
+        i > 0 ? "/" : "", get_scene (list, i)->frame,
+        get_scene_end (list, i).frame - 1);
+  g_string_append_c (text, '\n');
+}
+
+static void
 format_chapters (const MotionSceneList *list, GString *text)
 {
   g_string_append (text, ";FFMETADATA1\n");
@@ -159,6 +179,12 @@ motion_scene_list_format (
       break;
     case MOTION_SCENES_QPFILE:
       format_qpfile (list, text);
+      break;
+    case MOTION_SCENES_SVT_KEY_FRAMES:
+      format_svt_key_frames (list, text);
+      break;
+    case MOTION_SCENES_ZONES:
+      format_zones (list, text);
       break;
     case MOTION_SCENES_CHAPTERS:
       format_chapters (list, text);

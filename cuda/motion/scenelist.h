@@ -18,6 +18,11 @@ typedef enum {
   /* for --qpfile of x264 and x265: "FRAME I -1" for the first frame of each scene,
    * whose quantiser the encoder chooses */
   MOTION_SCENES_QPFILE,
+  /* for --force-key-frames of SVT-AV1: "0f,120f", the first frames of the scenes */
+  MOTION_SCENES_SVT_KEY_FRAMES,
+  /* for --zones of x264 and x265: "0,119,b=1.00/120,239,b=1.00", a zone for each scene,
+   * end inclusive, b the factor of its bit rate */
+  MOTION_SCENES_ZONES,
   /* chapters of FFmpeg's metadata files, ;FFMETADATA1, times in ns */
   MOTION_SCENES_CHAPTERS,
 } MotionScenesFormat;

@@ -40,6 +40,8 @@ typedef enum {
   FORMAT_SCENES_CSV,
   FORMAT_SCENES_JSON,
   FORMAT_QPFILE,
+  FORMAT_SVT_KEY_FRAMES,
+  FORMAT_ZONES,
   FORMAT_CHAPTERS,
 } GstMotionVectorEncFormat;
 
@@ -103,6 +105,13 @@ static const GEnumValue format_values[] = {
       "Key frames for --qpfile of x264 and x265, at the end of the "
       "stream",
       "qpfile" },
+  { FORMAT_SVT_KEY_FRAMES,
+      "Key frames for --force-key-frames of SVT-AV1, at the end of the stream",
+      "svt-key-frames" },
+  { FORMAT_ZONES,
+      "A zone for each scene for --zones of x264 and x265, at the end of the "
+      "stream",
+      "zones" },
   { FORMAT_CHAPTERS,
       "Scenes as chapters of FFmpeg metadata, at the end of the "
       "stream",
@@ -123,7 +132,7 @@ static const GstCvisSetting settings_table[] = {
   { "format",
       "Output format: a table (csv), the raster of vectors (bin), flow files "
       "(flo), an array of NumPy (npy) or lists of scenes (scenes-csv, "
-      "scenes-json, qpfile, chapters)",
+      "scenes-json, qpfile, svt-key-frames, zones, chapters)",
       GST_CVIS_SETTING_ENUM, FIELD (format), FALSE, 0, 0,
       "GstMotionVectorEncFormat", format_values },
   { "distance",
@@ -165,6 +174,8 @@ make_caps (GstMotionVectorEnc *self)
     case FORMAT_SCENES_JSON:
       return gst_caps_new_empty_simple ("application/json");
     case FORMAT_QPFILE:
+    case FORMAT_SVT_KEY_FRAMES:
+    case FORMAT_ZONES:
     case FORMAT_CHAPTERS:
       return gst_caps_new_empty_simple ("text/plain");
     case FORMAT_NPY:
@@ -587,6 +598,8 @@ push_scenes (GstMotionVectorEnc *self)
     [FORMAT_SCENES_CSV] = MOTION_SCENES_CSV,
     [FORMAT_SCENES_JSON] = MOTION_SCENES_JSON,
     [FORMAT_QPFILE] = MOTION_SCENES_QPFILE,
+    [FORMAT_SVT_KEY_FRAMES] = MOTION_SCENES_SVT_KEY_FRAMES,
+    [FORMAT_ZONES] = MOTION_SCENES_ZONES,
     [FORMAT_CHAPTERS] = MOTION_SCENES_CHAPTERS,
   };
   gchar *text;

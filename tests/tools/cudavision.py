@@ -469,9 +469,12 @@ class Video(Tool):
     def test_scenes(self):
         self.make_clip()
         arguments = ["scenes", "clip.avi", "-o", "s.csv", "--qpfile", "q.txt",
-                     "--scenes-json", "s.json", "--chapters", "c.txt"]
-        self.same_bytes(arguments, ["s.csv", "q.txt", "s.json", "c.txt"])
+                     "--scenes-json", "s.json", "--chapters", "c.txt", "--svt-key-frames", "k.txt",
+                     "--zones", "z.txt"]
+        self.same_bytes(arguments, ["s.csv", "q.txt", "s.json", "c.txt", "k.txt", "z.txt"])
         self.assertEqual(read("q.txt"), b"0 I -1\n20 I -1\n")
+        self.assertEqual(read("k.txt"), b"0f,20f\n")
+        self.assertEqual(read("z.txt"), b"0,19,b=1.00/20,34,b=1.00\n")
         scenes = json.loads(read("s.json"))
         self.assertEqual(scenes["frames"], 35)
         self.assertEqual([(s["start_frame"], s["end_frame"]) for s in scenes["scenes"]],
