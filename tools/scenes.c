@@ -19,7 +19,7 @@
 #include "video.h"
 
 static struct {
-  gchar *csv, *json, *qpfile, *svt, *zones, *chapters;
+  gchar *csv, *json, *qpfile, *svt, *zones, *transitions, *chapters;
   gdouble threshold;
   gint side;
 } options;
@@ -35,6 +35,8 @@ static const GOptionEntry entries[] = {
       "Write key frames for force-key-frames of SVT-AV1", "FILE" },
   { "zones", 0, 0, G_OPTION_ARG_FILENAME, &options.zones,
       "Write a zone for each scene for --zones of x264 and x265", "FILE" },
+  { "transitions", 0, 0, G_OPTION_ARG_FILENAME, &options.transitions,
+      "Write dissolves and fades as a table", "FILE.csv" },
   { "chapters", 0, 0, G_OPTION_ARG_FILENAME, &options.chapters,
       "Write chapters as FFmpeg metadata", "FILE" },
   { "threshold", 0, 0, G_OPTION_ARG_DOUBLE, &options.threshold,
@@ -56,6 +58,7 @@ static const struct {
   { &options.qpfile, "qpfile" },
   { &options.svt, "svt-key-frames" },
   { &options.zones, "zones" },
+  { &options.transitions, "transitions-csv" },
   { &options.chapters, "chapters" },
 };
 

@@ -470,9 +470,10 @@ class Video(Tool):
         self.make_clip()
         arguments = ["scenes", "clip.avi", "-o", "s.csv", "--qpfile", "q.txt",
                      "--scenes-json", "s.json", "--chapters", "c.txt", "--svt-key-frames", "k.txt",
-                     "--zones", "z.txt"]
-        self.same_bytes(arguments, ["s.csv", "q.txt", "s.json", "c.txt", "k.txt", "z.txt"])
+                     "--zones", "z.txt", "--transitions", "t.csv"]
+        self.same_bytes(arguments, ["s.csv", "q.txt", "s.json", "c.txt", "k.txt", "z.txt", "t.csv"])
         self.assertEqual(read("q.txt"), b"0 I -1\n20 I -1\n")
+        self.assertEqual(read("t.csv"), b"kind,start_frame,end_frame,start_s,end_s\n")
         self.assertEqual(read("k.txt"), b"0f,20f\n")
         self.assertEqual(read("z.txt"), b"0,19,b=1.00/20,34,b=1.00\n")
         scenes = json.loads(read("s.json"))
