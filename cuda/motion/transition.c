@@ -23,6 +23,10 @@
  * new scene; a dissolve of any length in between has one that is near. */
 static const guint lengths[] = { 5, 7, 10, 14, 19, 26, 36, 50, 70 };
 
+/* Least spread of the scenes of a dissolve: an object that moves before a flat background
+ * dips too when it crosses from cell to cell. */
+#define SPREAD 0.12
+
 #define EVIDENCE 0.08 /* of a dissolve: its threshold */
 #define SHORTEST 3    /* distance between unmixed frames */
 #define LONGEST_FADE (KEPT / 2)
@@ -30,7 +34,8 @@ static const guint lengths[] = { 5, 7, 10, 14, 19, 26, 36, 50, 70 };
 
 typedef struct {
   guint64 number, pts;
-  gdouble mean; /* deviation of all cells */
+  gdouble mean;   /* deviation of all cells */
+  gdouble spread; /* 1: the same in all cells, 1 / n: in one cell only */
   gboolean flat;
   gfloat cells[CELLS];
 } Frame;
@@ -113,7 +118,7 @@ fill_frame (Frame *frame, const CvisMotionPacket *packet,
   const guint across = MIN (packet->columns, SIDE);
   const guint n = across * MIN (packet->rows, SIDE);
   const gdouble level = 1u << (packet->depth - 8);
-  gdouble sums[CELLS] = { 0 }, samples[CELLS] = { 0 };
+  gdouble sums[CELLS] = { 0 }, samples[CELLS] = { 0 }, squares = 0;
 
   for (guint row = 0; row < packet->rows; row++)
     for (guint column = 0; column < packet->columns; column++) {
@@ -129,9 +134,13 @@ fill_frame (Frame *frame, const CvisMotionPacket *packet,
   frame->pts = pts;
   frame->mean = 0;
   for (guint i = 0; i < n; i++) {
-    frame->cells[i] = (gfloat) (sums[i] / samples[i]);
-    frame->mean += frame->cells[i] / n;
+    const gdouble d = sums[i] / samples[i];
+
+    frame->cells[i] = (gfloat) d;
+    frame->mean += d / n;
+    squares += d * d / n;
   }
+  frame->spread = squares > 0 ? frame->mean * frame->mean / squares : 0;
   frame->flat = is_flat (frame, n);
   return n;
 }
@@ -178,6 +187,8 @@ rate_dissolve (
   const guint64 length = end - start;
   gdouble mixed = 0, plain = 0, likeness;
 
+  if (from->spread < SPREAD || to->spread < SPREAD)
+    return 0;
   for (guint quarter = 1; quarter <= 3; quarter++) {
     const guint64 k = start + (quarter * length + 2) / 4;
     const Frame *frame = get_frame (detector, k);

@@ -185,6 +185,20 @@ test_others (Fixture *f, gconstpointer depth)
   add_scene (f, 12, 20);
   for (guint i = 0; i < 40; i++) /* flicker */
     add_frame (f, 12, 0, i % 2 ? 0.2 : 0);
+  for (guint i = 0; i < 40; i++) { /* an object crosses from cell to cell */
+    const gdouble a = i % 8 / 8.0;
+
+    for (guint k = 0; k < N; k++) {
+      const guint column = k % COLUMNS, first = 2 + i / 8;
+      const gboolean inside = k / COLUMNS < 7;
+
+      f->blocks[k] = (CvisMotionBlock){ 0 };
+      if (inside && column >= first && column <= first + 1)
+        f->blocks[k].intra = (guint32) (25000 * (1 << (f->packet.depth - 8))
+                                        * (column == first ? 1 - a : a));
+    }
+    add_packet (f, f->blocks);
+  }
   add_scene (f, 12, 20);
   for (guint i = 0; i < 60; i++) /* a light goes down, not to black */
     add_frame (f, 12, 0, i / 120.0);
