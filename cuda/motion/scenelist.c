@@ -42,14 +42,31 @@ motion_scene_list_free (MotionSceneList *list)
   g_free (list);
 }
 
+/* Whether a scene begins with the fade-in: one was faded out before, and no cut was found
+ * since. */
+static gboolean
+fades_to_scene (const MotionSceneList *list, const MotionTransition *in)
+{
+  const guint n = list->transitions->len, last = list->scenes->len - 1;
+
+  return n > 0
+         && g_array_index (list->transitions, MotionTransition, n - 1).kind
+                == MOTION_FADE_OUT
+         && g_array_index (list->scenes, Scene, last).frame < in->start;
+}
+
 static void
 add_transition (MotionSceneList *list, const MotionTransition *transition)
 {
-  const Scene scene = { transition->end, transition->end_pts };
+  const Scene dissolved = { transition->end, transition->end_pts };
+  const Scene faded = { transition->start, transition->start_pts };
 
-  g_array_append_val (list->transitions, *transition);
   if (transition->kind == MOTION_DISSOLVE)
-    g_array_append_val (list->scenes, scene);
+    g_array_append_val (list->scenes, dissolved);
+  else if (transition->kind == MOTION_FADE_IN
+           && fades_to_scene (list, transition))
+    g_array_append_val (list->scenes, faded);
+  g_array_append_val (list->transitions, *transition);
 }
 
 void

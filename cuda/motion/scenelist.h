@@ -35,7 +35,7 @@ MotionSceneList *motion_scene_list_new (void);
 void motion_scene_list_free (MotionSceneList *list);
 
 /* Adds the next frame; one with CVIS_MOTION_FRAME_SCENE_CUT begins a scene, as do the
- * first and the first one after a dissolve.
+ * first, the first one after a dissolve, and the first one of a fade-in after a fade-out.
  * @blocks: (nullable): of any field of the packet
  * @pts, @duration: ns; G_MAXUINT64: unknown */
 void motion_scene_list_add (MotionSceneList *list,

@@ -103,8 +103,9 @@ def check(name, scenes, np):
         near = abs(event[1] - row[1]) <= reach and abs(event[2] - row[2]) <= reach
         print(f"{name}: {event}, found {row}{'' if near else ' NOT NEAR'}")
         ok &= near
-        # the scene begins where the dissolve ends
-        ok &= row[0] != "dissolve" or row[2] in starts
+        # the scene begins where the dissolve ends, or in the fade
+        ok &= (row[2] in starts if row[0] == "dissolve" else row[0] == "fade-out"
+               or any(row[1] <= s <= row[2] for s in starts))
     if not ok:
         print(f"{name}: expected {events}, found {found}, scenes begin at {starts}")
     return ok
