@@ -35,6 +35,7 @@ typedef struct {
 extern const Command command_roughness;
 extern const Command command_motion;
 extern const Command command_scenes;
+extern const Command command_denoise;
 extern const Command command_bundle;
 extern const Command command_monitor;
 extern const Command command_calibrate;

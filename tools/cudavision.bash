@@ -2,7 +2,7 @@
 _cudavision() {
   local word=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]}
   if [ "$COMP_CWORD" = 1 ]; then
-    mapfile -t COMPREPLY < <(compgen -W "roughness motion scenes bundle monitor calibrate train devices info
+    mapfile -t COMPREPLY < <(compgen -W "roughness motion scenes denoise bundle monitor calibrate train devices info
       --help --version" -- "$word")
   elif [[ $word == -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$(cudavision "$command" --help 2>/dev/null |

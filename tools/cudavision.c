@@ -17,6 +17,7 @@ static const Command *const commands[] = {
   &command_roughness,
   &command_motion,
   &command_scenes,
+  &command_denoise,
   &command_bundle,
   &command_monitor,
   &command_calibrate,

@@ -19,7 +19,7 @@
 #include "video.h"
 
 static struct {
-  gchar *csv, *json, *qpfile, *chapters;
+  gchar *csv, *json, *qpfile, *svt, *zones, *transitions, *chapters;
   gdouble threshold;
   gint side;
 } options;
@@ -31,6 +31,12 @@ static const GOptionEntry entries[] = {
       "Write scenes.json of Av1an", "FILE.json" },
   { "qpfile", 0, 0, G_OPTION_ARG_FILENAME, &options.qpfile,
       "Write key frames for --qpfile of x264 and x265", "FILE" },
+  { "svt-key-frames", 0, 0, G_OPTION_ARG_FILENAME, &options.svt,
+      "Write key frames for force-key-frames of SVT-AV1", "FILE" },
+  { "zones", 0, 0, G_OPTION_ARG_FILENAME, &options.zones,
+      "Write a zone for each scene for --zones of x264 and x265", "FILE" },
+  { "transitions", 0, 0, G_OPTION_ARG_FILENAME, &options.transitions,
+      "Write dissolves and fades as a table", "FILE.csv" },
   { "chapters", 0, 0, G_OPTION_ARG_FILENAME, &options.chapters,
       "Write chapters as FFmpeg metadata", "FILE" },
   { "threshold", 0, 0, G_OPTION_ARG_DOUBLE, &options.threshold,
@@ -50,6 +56,9 @@ static const struct {
   { &options.csv, "scenes-csv" },
   { &options.json, "scenes-json" },
   { &options.qpfile, "qpfile" },
+  { &options.svt, "svt-key-frames" },
+  { &options.zones, "zones" },
+  { &options.transitions, "transitions-csv" },
   { &options.chapters, "chapters" },
 };
 
@@ -71,6 +80,15 @@ typedef struct {
 
 /* --- pipeline -------------------------------------------------------------- */
 
+static gboolean
+writes_files (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (files); i++)
+    if (*files[i].name != NULL)
+      return TRUE;
+  return FALSE;
+}
+
 /* The search samples the pictures, in CUDA memory too, without a copy of them. The table
  * is made always; the other lists only for their files.
  * @temporary: writes to the temporary names */
@@ -90,8 +108,7 @@ make_scenes_launch (const Search *search, gboolean temporary)
     launch_set_int (launch, "threads", 1);
   video_append_backend (launch, search->common);
   g_string_append (launch, "! fakesink");
-  if (temporary || options.csv || options.json || options.qpfile
-      || options.chapters)
+  if (temporary || writes_files ())
     g_string_append (launch, " motion.src_vectors ! tee name=vectors");
   if (temporary)
     g_string_append (launch, " vectors. ! queue ! motionvectorenc "
@@ -253,11 +270,12 @@ close_outputs (Search *search, gboolean ok, GError **error)
 static void
 run_search (Search *search, GError **error)
 {
-  const gchar *const names[] = { search->common->report, options.csv,
-    options.json, options.qpfile, options.chapters };
+  const gchar *names[G_N_ELEMENTS (files) + 1] = { search->common->report };
   SceneTimeline *timeline;
   gboolean ok;
 
+  for (guint i = 0; i < G_N_ELEMENTS (files); i++)
+    names[i + 1] = *files[i].name;
   if (!input_check (search->name, INPUT_VIDEO, error)
       || !output_check (names, G_N_ELEMENTS (names),
           (const gchar *const *) search->common->inputs, error))

@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Video files as input. Called by scenes.c and motion.c. */
+/* Video files as input. Called by scenes.c, motion.c and denoise.c. */
 #include "video.h"
 
 void
@@ -31,9 +31,10 @@ video_append_backend (GString *launch, const CommonOptions *common)
     launch_set_int (launch, "threads", common->threads);
 }
 
-GstSample *
-video_take_picture (
-    const gchar *name, guint64 time, guint side, const gchar *filter)
+/* Decodes @name to the frame at @time and on through @rest, which ends with a
+ * fakesink. */
+static GstSample *
+take_sample (const gchar *name, guint64 time, const gchar *rest)
 {
   GString *launch = g_string_new (NULL);
   GstElement *pipeline, *sink;
@@ -44,12 +45,7 @@ video_take_picture (
     return NULL;
   }
   video_append_source (launch, name, NULL);
-  if (filter != NULL)
-    g_string_append_printf (launch, "! videoconvert ! %s ", filter);
-  g_string_append_printf (launch,
-      "! videoconvert ! videoscale ! video/x-raw,width=[16,%u],height=[16,%u],"
-      "pixel-aspect-ratio=1/1 ! jpegenc quality=80 ! fakesink name=picture",
-      side, side);
+  g_string_append (launch, rest);
   pipeline = gst_parse_launch_full (
       launch->str, NULL, GST_PARSE_FLAG_FATAL_ERRORS, NULL);
   g_string_free (launch, TRUE);
@@ -68,6 +64,38 @@ video_take_picture (
   gst_element_set_state (pipeline, GST_STATE_NULL);
   gst_object_unref (sink);
   gst_object_unref (pipeline);
+  return sample;
+}
+
+GstSample *
+video_take_picture (
+    const gchar *name, guint64 time, guint side, const gchar *filter)
+{
+  gchar *rest = g_strdup_printf (
+      "%s%s! videoconvert ! videoscale ! "
+      "video/x-raw,width=[16,%u],height=[16,%u],"
+      "pixel-aspect-ratio=1/1 ! jpegenc quality=80 ! fakesink name=picture",
+      filter != NULL ? "! videoconvert ! " : "", filter != NULL ? filter : "",
+      side, side);
+  GstSample *sample = take_sample (name, time, rest);
+
+  g_free (rest);
+  return sample;
+}
+
+GstSample *
+video_take_luma (const gchar *name, guint64 *time)
+{
+  GstSample *sample = take_sample (name, *time,
+      "! videoconvert ! video/x-raw,format=GRAY8 ! fakesink name=picture");
+  guint64 found;
+
+  if (sample == NULL)
+    return NULL;
+  found = gst_segment_to_stream_time (gst_sample_get_segment (sample),
+      GST_FORMAT_TIME, GST_BUFFER_PTS (gst_sample_get_buffer (sample)));
+  if (GST_CLOCK_TIME_IS_VALID (found))
+    *time = found;
   return sample;
 }
 

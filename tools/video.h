@@ -23,6 +23,11 @@ void video_append_backend (GString *launch, const CommonOptions *common);
 GstSample *video_take_picture (
     const gchar *name, guint64 time, guint side, const gchar *filter);
 
+/* The luma of the frame at @time (ns), GRAY8; sets @time to that of the first frame if the
+ * file cannot seek.
+ * Returns: (nullable): NULL if it cannot be decoded */
+GstSample *video_take_luma (const gchar *name, guint64 *time);
+
 /* Encoder and muxer for the ending of @name: .webm, .mp4 or .avi; NULL for others */
 const gchar *video_encoder (const gchar *name);
 

@@ -5,12 +5,16 @@
 /* Lists of scenes as text. Called by motionvectorenc. */
 #include "scenelist.h"
 
+#include "cuda/motion/transition.h"
+
 typedef struct {
   guint64 frame, pts;
 } Scene;
 
 struct _MotionSceneList {
-  GArray *scenes;   /* of Scene */
+  GArray *scenes;      /* of Scene */
+  GArray *transitions; /* of MotionTransition */
+  MotionTransitionDetector *detector;
   guint64 frames;   /* number of the last frame + 1 */
   guint64 end_time; /* of the last frame, ns; G_MAXUINT64: unknown */
 };
@@ -21,6 +25,8 @@ motion_scene_list_new (void)
   MotionSceneList *list = g_new0 (MotionSceneList, 1);
 
   list->scenes = g_array_new (FALSE, FALSE, sizeof (Scene));
+  list->transitions = g_array_new (FALSE, FALSE, sizeof (MotionTransition));
+  list->detector = motion_transition_detector_new ();
   list->end_time = G_MAXUINT64;
   return list;
 }
@@ -31,13 +37,47 @@ motion_scene_list_free (MotionSceneList *list)
   if (list == NULL)
     return;
   g_array_unref (list->scenes);
+  g_array_unref (list->transitions);
+  motion_transition_detector_free (list->detector);
   g_free (list);
+}
+
+/* Whether a scene begins with the fade-in: one was faded out before, and no cut was found
+ * since. */
+static gboolean
+fades_to_scene (const MotionSceneList *list, const MotionTransition *in)
+{
+  const guint n = list->transitions->len, last = list->scenes->len - 1;
+
+  return n > 0
+         && g_array_index (list->transitions, MotionTransition, n - 1).kind
+                == MOTION_FADE_OUT
+         && g_array_index (list->scenes, Scene, last).frame < in->start;
+}
+
+static void
+add_transition (MotionSceneList *list, const MotionTransition *transition)
+{
+  const Scene dissolved = { transition->end, transition->end_pts };
+  const Scene faded = { transition->start, transition->start_pts };
+
+  if (transition->kind == MOTION_DISSOLVE)
+    g_array_append_val (list->scenes, dissolved);
+  else if (transition->kind == MOTION_FADE_IN
+           && fades_to_scene (list, transition))
+    g_array_append_val (list->scenes, faded);
+  g_array_append_val (list->transitions, *transition);
 }
 
 void
 motion_scene_list_add (MotionSceneList *list, const CvisMotionPacket *packet,
-    guint64 pts, guint64 duration)
+    const CvisMotionBlock *blocks, guint64 pts, guint64 duration)
 {
+  MotionTransition transition;
+
+  if (motion_transition_detector_add (
+          list->detector, packet, blocks, pts, &transition))
+    add_transition (list, &transition);
   if (list->scenes->len == 0 || (packet->flags & CVIS_MOTION_FRAME_SCENE_CUT)) {
     const Scene scene = { packet->frame, pts };
 
@@ -47,6 +87,15 @@ motion_scene_list_add (MotionSceneList *list, const CvisMotionPacket *packet,
   list->end_time = pts;
   if (pts != G_MAXUINT64 && duration != G_MAXUINT64)
     list->end_time += duration;
+}
+
+void
+motion_scene_list_end (MotionSceneList *list)
+{
+  MotionTransition transition;
+
+  if (motion_transition_detector_end (list->detector, &transition))
+    add_transition (list, &transition);
 }
 
 guint
@@ -129,6 +178,44 @@ format_qpfile (const MotionSceneList *list, GString *text)
 }
 
 static void
+format_svt_key_frames (const MotionSceneList *list, GString *text)
+{
+  for (guint i = 0; i < list->scenes->len; i++)
+    g_string_append_printf (text, "%s%" G_GUINT64_FORMAT "f", i > 0 ? "," : "",
+        get_scene (list, i)->frame);
+  g_string_append_c (text, '\n');
+}
+
+static void
+format_zones (const MotionSceneList *list, GString *text)
+{
+  for (guint i = 0; i < list->scenes->len; i++)
+    g_string_append_printf (text,
+        "%s%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT ",b=1.00",
+        i > 0 ? "/" : "", get_scene (list, i)->frame,
+        get_scene_end (list, i).frame - 1);
+  g_string_append_c (text, '\n');
+}
+
+static void
+format_transitions (const MotionSceneList *list, GString *text)
+{
+  g_string_append (text, "kind,start_frame,end_frame,start_s,end_s\n");
+  for (guint i = 0; i < list->transitions->len; i++) {
+    const MotionTransition *t =
+        &g_array_index (list->transitions, MotionTransition, i);
+
+    g_string_append_printf (text,
+        "%s,%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT ",",
+        motion_transition_kind_get_name (t->kind), t->start, t->end);
+    append_seconds (text, t->start_pts);
+    g_string_append_c (text, ',');
+    append_seconds (text, t->end_pts);
+    g_string_append_c (text, '\n');
+  }
+}
+
+static void
 format_chapters (const MotionSceneList *list, GString *text)
 {
   g_string_append (text, ";FFMETADATA1\n");
@@ -159,6 +246,15 @@ motion_scene_list_format (
       break;
     case MOTION_SCENES_QPFILE:
       format_qpfile (list, text);
+      break;
+    case MOTION_SCENES_SVT_KEY_FRAMES:
+      format_svt_key_frames (list, text);
+      break;
+    case MOTION_SCENES_ZONES:
+      format_zones (list, text);
+      break;
+    case MOTION_SCENES_TRANSITIONS:
+      format_transitions (list, text);
       break;
     case MOTION_SCENES_CHAPTERS:
       format_chapters (list, text);

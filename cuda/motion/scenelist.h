@@ -18,6 +18,13 @@ typedef enum {
   /* for --qpfile of x264 and x265: "FRAME I -1" for the first frame of each scene,
    * whose quantiser the encoder chooses */
   MOTION_SCENES_QPFILE,
+  /* for --force-key-frames of SVT-AV1: "0f,120f", the first frames of the scenes */
+  MOTION_SCENES_SVT_KEY_FRAMES,
+  /* for --zones of x264 and x265: "0,119,b=1.00/120,239,b=1.00", a zone for each scene,
+   * end inclusive, b the factor of its bit rate */
+  MOTION_SCENES_ZONES,
+  /* a table of dissolves and fades: kind, first frame, end (exclusive), both in seconds */
+  MOTION_SCENES_TRANSITIONS,
   /* chapters of FFmpeg's metadata files, ;FFMETADATA1, times in ns */
   MOTION_SCENES_CHAPTERS,
 } MotionScenesFormat;
@@ -27,11 +34,15 @@ typedef struct _MotionSceneList MotionSceneList;
 MotionSceneList *motion_scene_list_new (void);
 void motion_scene_list_free (MotionSceneList *list);
 
-/* Adds the next frame; one with CVIS_MOTION_FRAME_SCENE_CUT begins a scene, as does the
- * first.
+/* Adds the next frame; one with CVIS_MOTION_FRAME_SCENE_CUT begins a scene, as do the
+ * first, the first one after a dissolve, and the first one of a fade-in after a fade-out.
+ * @blocks: (nullable): of any field of the packet
  * @pts, @duration: ns; G_MAXUINT64: unknown */
 void motion_scene_list_add (MotionSceneList *list,
-    const CvisMotionPacket *packet, guint64 pts, guint64 duration);
+    const CvisMotionPacket *packet, const CvisMotionBlock *blocks, guint64 pts,
+    guint64 duration);
+/* No frame follows. */
+void motion_scene_list_end (MotionSceneList *list);
 guint motion_scene_list_get_size (const MotionSceneList *list);
 
 /* The list of the frames added so far. Fields of unknown times are empty, and

@@ -98,6 +98,7 @@ gst_cuda_motion_est_finalize (GObject *object)
   GstCudaMotionEst *self = GST_CUDA_MOTION_EST (object);
 
   gst_queue_array_free (self->held);
+  motion_transition_detector_free (self->transitions);
   G_OBJECT_CLASS (parent_class)->finalize (object);
 }
 
@@ -152,6 +153,7 @@ gst_cuda_motion_est_init (GstCudaMotionEst *self)
 {
   gst_motion_stats_init (&self->stats);
   gst_motion_settings_init (&self->settings);
+  self->transitions = motion_transition_detector_new ();
   self->held =
       gst_queue_array_new_for_struct (sizeof (GstMotionHeld), GST_MOTION_TIMES);
 }

@@ -21,6 +21,7 @@
 #include "gstmotionstats.h"
 #include "cuda/motion/regions.h"
 #include "cuda/motion/summary.h"
+#include "cuda/motion/transition.h"
 
 G_BEGIN_DECLS
 
@@ -74,6 +75,7 @@ struct _GstCudaMotionEst {
   GstQueueArray *held; /* of GstMotionHeld, in order */
   guint n_held;        /* frames among them */
   MotionSceneDetector detector;
+  MotionTransitionDetector *transitions;
   guint key_units;
   gboolean warned_of_regions, warned_of_delta_qp;
 

@@ -143,6 +143,28 @@ post_scene_cut (
               G_TYPE_BOOLEAN, key_unit, NULL)));
 }
 
+/* Posts a dissolve or fade that has become known. @frame: the last one; a first one of a
+ * sequence has no field */
+static void
+post_transition (GstCudaMotionEst *self, const GstMotionFrame *frame,
+    const CvisMotionPacket *packet)
+{
+  const MotionField *field = find_backward (&frame->job);
+  MotionTransition transition;
+
+  if (!motion_transition_detector_add (self->transitions, packet,
+          field != NULL ? field->blocks : NULL, packet->pts, &transition)
+      || field == NULL)
+    return;
+  gst_element_post_message (GST_ELEMENT (self),
+      gst_message_new_element (GST_OBJECT (self),
+          gst_structure_new ("cudamotionest-transition", "kind", G_TYPE_STRING,
+              motion_transition_kind_get_name (transition.kind), "start-frame",
+              G_TYPE_UINT64, transition.start, "end-frame", G_TYPE_UINT64,
+              transition.end, "start-pts", G_TYPE_UINT64, transition.start_pts,
+              "end-pts", G_TYPE_UINT64, transition.end_pts, NULL)));
+}
+
 static void
 push_key_unit (GstCudaMotionEst *self, GstClockTime pts)
 {
@@ -254,6 +276,8 @@ take_results (
     key_unit = settings.force_key_units;
     post_scene_cut (self, frame, key_unit);
   }
+  if (settings.scene_threshold > 0)
+    post_transition (self, frame, packet);
   g_mutex_lock (&self->filter.stats_lock);
   gst_motion_stats_add (&self->stats, &self->config, frame, packet, key_unit,
       cvis_monotonic_ns ());

@@ -40,6 +40,9 @@ typedef enum {
   FORMAT_SCENES_CSV,
   FORMAT_SCENES_JSON,
   FORMAT_QPFILE,
+  FORMAT_SVT_KEY_FRAMES,
+  FORMAT_ZONES,
+  FORMAT_TRANSITIONS_CSV,
   FORMAT_CHAPTERS,
 } GstMotionVectorEncFormat;
 
@@ -103,6 +106,16 @@ static const GEnumValue format_values[] = {
       "Key frames for --qpfile of x264 and x265, at the end of the "
       "stream",
       "qpfile" },
+  { FORMAT_SVT_KEY_FRAMES,
+      "Key frames for --force-key-frames of SVT-AV1, at the end of the stream",
+      "svt-key-frames" },
+  { FORMAT_ZONES,
+      "A zone for each scene for --zones of x264 and x265, at the end of the "
+      "stream",
+      "zones" },
+  { FORMAT_TRANSITIONS_CSV,
+      "Table of dissolves and fades, at the end of the stream",
+      "transitions-csv" },
   { FORMAT_CHAPTERS,
       "Scenes as chapters of FFmpeg metadata, at the end of the "
       "stream",
@@ -123,7 +136,7 @@ static const GstCvisSetting settings_table[] = {
   { "format",
       "Output format: a table (csv), the raster of vectors (bin), flow files "
       "(flo), an array of NumPy (npy) or lists of scenes (scenes-csv, "
-      "scenes-json, qpfile, chapters)",
+      "scenes-json, qpfile, svt-key-frames, zones, transitions-csv, chapters)",
       GST_CVIS_SETTING_ENUM, FIELD (format), FALSE, 0, 0,
       "GstMotionVectorEncFormat", format_values },
   { "distance",
@@ -161,10 +174,13 @@ make_caps (GstMotionVectorEnc *self)
   switch (self->active.format) {
     case FORMAT_CSV:
     case FORMAT_SCENES_CSV:
+    case FORMAT_TRANSITIONS_CSV:
       return gst_caps_new_empty_simple ("text/csv");
     case FORMAT_SCENES_JSON:
       return gst_caps_new_empty_simple ("application/json");
     case FORMAT_QPFILE:
+    case FORMAT_SVT_KEY_FRAMES:
+    case FORMAT_ZONES:
     case FORMAT_CHAPTERS:
       return gst_caps_new_empty_simple ("text/plain");
     case FORMAT_NPY:
@@ -413,7 +429,11 @@ add_to_scenes (
   GstClockTime pts =
       GST_BUFFER_PTS_IS_VALID (buffer) ? GST_BUFFER_PTS (buffer) : packet->pts;
   GstClockTime duration = GST_BUFFER_DURATION (buffer);
+  const CvisMotionVector *vectors;
+  const CvisMotionBlock *blocks = NULL;
 
+  if (packet->n_fields > 0)
+    gst_cvis_motion_packet_get_field (packet, 0, &vectors, &blocks);
   if (!GST_CLOCK_TIME_IS_VALID (pts))
     pts = time_of_frame (self, packet->frame);
   else
@@ -422,7 +442,7 @@ add_to_scenes (
     duration = time_of_frame (self, 1);
   if (self->scenes == NULL)
     self->scenes = motion_scene_list_new ();
-  motion_scene_list_add (self->scenes, packet, pts, duration);
+  motion_scene_list_add (self->scenes, packet, blocks, pts, duration);
   self->written++; /* every frame counts, with motion or without */
 }
 
@@ -587,6 +607,9 @@ push_scenes (GstMotionVectorEnc *self)
     [FORMAT_SCENES_CSV] = MOTION_SCENES_CSV,
     [FORMAT_SCENES_JSON] = MOTION_SCENES_JSON,
     [FORMAT_QPFILE] = MOTION_SCENES_QPFILE,
+    [FORMAT_SVT_KEY_FRAMES] = MOTION_SCENES_SVT_KEY_FRAMES,
+    [FORMAT_ZONES] = MOTION_SCENES_ZONES,
+    [FORMAT_TRANSITIONS_CSV] = MOTION_SCENES_TRANSITIONS,
     [FORMAT_CHAPTERS] = MOTION_SCENES_CHAPTERS,
   };
   gchar *text;
@@ -595,6 +618,7 @@ push_scenes (GstMotionVectorEnc *self)
     return;
   if (self->scenes == NULL)
     self->scenes = motion_scene_list_new ();
+  motion_scene_list_end (self->scenes);
   text = motion_scene_list_format (self->scenes, formats[self->active.format]);
   gst_cvis_push_missing_segment (self->srcpad);
   gst_pad_push (self->srcpad, gst_buffer_new_wrapped (text, strlen (text)));

@@ -9,6 +9,7 @@
 #include <gst/gst.h>
 #include "gst/crop/gstcudaroicrop.h"
 #include "gst/denoise/gstcudadenoise.h"
+#include "gst/filmgrain/gstfilmgrainenc.h"
 #include "gstcudamotionest.h"
 #include "gstmotionoverlay.h"
 #include "gstmotionvectorenc.h"
@@ -21,6 +22,7 @@ plugin_init (GstPlugin *plugin)
   ok &= GST_ELEMENT_REGISTER (cudadenoise, plugin);
   ok &= GST_ELEMENT_REGISTER (cudamotionest, plugin);
   ok &= GST_ELEMENT_REGISTER (cudaroicrop, plugin);
+  ok &= GST_ELEMENT_REGISTER (filmgrainenc, plugin);
   ok &= GST_ELEMENT_REGISTER (motionoverlay, plugin);
   ok &= GST_ELEMENT_REGISTER (motionvectorenc, plugin);
   return ok;

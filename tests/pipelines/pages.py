@@ -22,6 +22,8 @@ INHERITED = {"automatic-eos", "blocksize", "do-timestamp", "name", "parent", "qo
 INHERITED_BY_SINKS = {"async", "enable-last-sample", "last-sample", "max-bitrate",
                       "max-lateness", "processing-deadline", "render-delay",
                       "stats", "sync", "throttle-time", "ts-offset"}
+INHERITED_BY_AGGREGATORS = {"emit-signals", "latency", "min-upstream-latency", "start-time",
+                            "start-time-selection"}
 # built only where GStreamer has what they need
 OPTIONAL = {"cudavisionanalytics", "pbfhdf5src"}
 # units that a description names, by the property's type or name
@@ -56,6 +58,7 @@ def properties(name):
     """name -> (default or None, (least, most) or None, values)"""
     text = inspect(name)
     inherited = INHERITED | (INHERITED_BY_SINKS if "-GstBaseSink\n" in text
+                             else INHERITED_BY_AGGREGATORS if "-GstAggregator\n" in text
                              else set())
     text = text.split("\nElement Properties:\n", 1)[1]
     text = re.split(r"^(?=\S)", text, maxsplit=1, flags=re.M)[0]

@@ -16,7 +16,7 @@ except ImportError:
 
 PROGRAM = os.path.abspath(sys.argv.pop(1))
 SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools")
-COMPUTING = ("roughness", "motion", "scenes", "bundle", "monitor")
+COMPUTING = ("roughness", "motion", "scenes", "denoise", "bundle", "monitor")
 SUBCOMMANDS = (*COMPUTING, "calibrate", "train", "devices", "info")
 
 
@@ -178,7 +178,7 @@ class Words(Tool):
         os.mkdir("folder")
         os.mkfifo("pipe")
         return {"part0.x3p": ("roughness", "part0.x3p is a surface, not a "),
-                "clip.avi": ("motion scenes monitor", "clip.avi is a video, not a "),
+                "clip.avi": ("motion scenes denoise monitor", "clip.avi is a video, not a "),
                 "b.txt": ("bundle", "b.txt is a reconstruction, not a "),
                 "l.pbf": ("monitor", "l.pbf is a recording of melt-pool frames, not a "),
                 "words.txt": ("", "words.txt: "), "noise.dat": ("", "noise.dat: "),
@@ -188,13 +188,13 @@ class Words(Tool):
 
     def test_wrong_kinds_of_files(self):
         kinds = self.make_every_kind()
-        for name in ("roughness", "motion", "scenes", "bundle", "monitor", "info"):
+        for name in ("roughness", "motion", "scenes", "denoise", "bundle", "monitor", "info"):
             for file, (takes, reason) in kinds.items():
                 if name in takes.split() or name == "info" and takes:
                     continue
                 before = sorted(os.listdir())
                 outputs = [] if name == "info" else [
-                    "--report", "r.html", "-o", "o.ply" if name == "bundle" else "o.csv"]
+                    "--report", "r.html", "-o", {"bundle": "o.ply", "denoise": "o.mkv"}.get(name, "o.csv")]
                 _, text = run(name, file, *outputs, status=1, preexec_fn=obey_permissions)
                 self.assertEqual(text.count("\n"), 1, text)
                 self.assertIn(f"cudavision {name}: ", text)
@@ -407,6 +407,7 @@ class Outputs(Tool):
                 (["motion", "clip.avi"], ["--csv=o.csv", "--npy=o.npy", "--video=o.webm",
                                           "--video=o.avi", "--report=o.html"]),
                 (["scenes", "clip.avi"], ["--report=o.html"]),
+                (["denoise", "clip.avi"], ["--output=o.mkv", "--output=o.webm"]),
                 (["bundle", "b.txt"], ["--output=o.ply", "--output=o.tar", "--video=o.webm",
                                        "--report=o.html"]),
                 (["monitor", "l.pbf"], ["--csv=o.csv", "--jsonl=o.jsonl", "--report=o.html"])):
@@ -469,14 +470,37 @@ class Video(Tool):
     def test_scenes(self):
         self.make_clip()
         arguments = ["scenes", "clip.avi", "-o", "s.csv", "--qpfile", "q.txt",
-                     "--scenes-json", "s.json", "--chapters", "c.txt"]
-        self.same_bytes(arguments, ["s.csv", "q.txt", "s.json", "c.txt"])
+                     "--scenes-json", "s.json", "--chapters", "c.txt", "--svt-key-frames", "k.txt",
+                     "--zones", "z.txt", "--transitions", "t.csv"]
+        self.same_bytes(arguments, ["s.csv", "q.txt", "s.json", "c.txt", "k.txt", "z.txt", "t.csv"])
         self.assertEqual(read("q.txt"), b"0 I -1\n20 I -1\n")
+        self.assertEqual(read("t.csv"), b"kind,start_frame,end_frame,start_s,end_s\n")
+        self.assertEqual(read("k.txt"), b"0f,20f\n")
+        self.assertEqual(read("z.txt"), b"0,19,b=1.00/20,34,b=1.00\n")
         scenes = json.loads(read("s.json"))
         self.assertEqual(scenes["frames"], 35)
         self.assertEqual([(s["start_frame"], s["end_frame"]) for s in scenes["scenes"]],
                          [(0, 20), (20, 35)])
         self.assertIn(b"START=800000000\nEND=1400000000\n", read("c.txt"))
+
+    def test_denoise(self):
+        self.make_clip()
+        run("denoise", "clip.avi", "-o", "a.mkv", "--spins", "2", "--report", "d.html", "-q")
+        self.assertEqual(read("d.html").count(b"data:image/jpeg"), 3)
+        launch("filesrc location=clip.avi ! decodebin ! videoconvert ! cudadenoise spins=2"
+               " ! videoconvert ! video/x-raw,format=I420 ! filesink location=wanted.yuv")
+        launch("filesrc location=a.mkv ! decodebin ! videoconvert ! video/x-raw,format=I420"
+               " ! filesink location=found.yuv")
+        self.assertEqual(read("found.yuv"), read("wanted.yuv"))
+        found = json.loads(run("denoise", "clip.avi", "-o", "b.webm", "--json", "-q")[0])
+        self.assertEqual((found["frames"], found["output"]), (35, "b.webm"))
+        self.assertIn("--shrink fair is not a valid value",
+                      run("denoise", "clip.avi", "-o", "c.mkv", "--shrink", "fair", status=2)[1])
+        self.assertIn("--spins 99 is not", run("denoise", "clip.avi", "-o", "c.mkv", "--spins", "99",
+                                               status=2)[1])
+        self.assertIn("c.txt is none of", run("denoise", "clip.avi", "-o", "c.txt", status=2)[1])
+        self.assertIn("no output", run("denoise", "clip.avi", status=2)[1])
+        self.no_temporary_file()
 
     def make_cuts(self):
         """1280x720, Motion JPEG, scenes of 12, 9, 15, 7 and 10 frames"""

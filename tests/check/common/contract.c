@@ -37,6 +37,7 @@ static const gchar *const expected[] = {
   "cudamotionest",
   "cudapbfmonitor",
   "cudaroicrop",
+  "filmgrainenc",
   "motionoverlay",
   "motionvectorenc",
   "pbffilesink",

@@ -490,6 +490,37 @@ GST_START_TEST (test_scenes_in_stream_time)
 }
 GST_END_TEST;
 
+GST_START_TEST (test_scenes_for_encoders)
+{
+  static const gchar *const texts[][2] = {
+    { "qpfile", "2 I -1\n4 I -1\n" },
+    { "svt-key-frames", "2f,4f\n" },
+    { "zones", "2,3,b=1.00/4,5,b=1.00\n" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (texts); i++) {
+    gchar *format = g_strdup_printf ("format=%s", texts[i][0]);
+    GstHarness *h = harness (format);
+
+    for (guint frame = 2; frame < 6; frame++) {
+      GstBuffer *buffer = packet_of (frame, frame > 2);
+      GstMapInfo map;
+
+      gst_buffer_map (buffer, &map, GST_MAP_WRITE);
+      if (frame == 4)
+        ((CvisMotionPacket *) map.data)->flags |= CVIS_MOTION_FRAME_SCENE_CUT;
+      gst_buffer_unmap (buffer, &map);
+      gst_harness_push (h, buffer);
+    }
+    fail_unless (gst_harness_push_event (h, gst_event_new_eos ()));
+    assert_text (h, texts[i][1]);
+    assert_caps (h, "text/plain, framerate = (fraction) 25/1");
+    gst_harness_teardown (h);
+    g_free (format);
+  }
+}
+GST_END_TEST;
+
 GST_START_TEST (test_list)
 {
   GstHarness *h = harness ("");
@@ -582,6 +613,7 @@ motionvectorenc_suite (void)
   tcase_add_test (tc, test_flush_and_header);
   tcase_add_test (tc, test_eos);
   tcase_add_test (tc, test_scenes_in_stream_time);
+  tcase_add_test (tc, test_scenes_for_encoders);
   tcase_add_test (tc, test_list);
   tcase_add_test (tc, test_states);
   tcase_add_test (tc, test_without_caps);
