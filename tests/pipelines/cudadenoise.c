@@ -26,7 +26,7 @@ static gchar *
 denoise (
     const gchar *source, const gchar *settings, const gchar *sink, gint backend)
 {
-  gchar *line = g_strdup_printf ("%s ! cudadenoise name=f "
+  gchar *line = g_strdup_printf ("%s ! cudadenoise mode=wavelets name=f "
                                  "%s %s ! fakesink name=output "
                                  "signal-handoffs=true",
       source, settings, sink);
