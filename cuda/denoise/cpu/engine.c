@@ -531,7 +531,8 @@ get_square_match (const DenoiseBackend *backend, const DenoiseMatch *matches,
   return &matches[(2 * row + 1) * (backend->cells_across + 1) + 2 * column + 1];
 }
 
-/* Counts the noise of the matches in one direction, and whether they are matches. */
+/* Counts the noise of the matches in one direction, and whether they are matches. Equal
+ * samples are those of a repeated frame, and say nothing about noise. */
 static void
 measure_matches (DenoiseBackend *backend, Picture *picture, guint direction,
     guint32 counts[3][DENOISE_NOISE_MAX + 1])
@@ -550,15 +551,17 @@ measure_matches (DenoiseBackend *backend, Picture *picture, guint direction,
         continue;
       n++;
       bad += ssd / 16 > limit;
-      counts[0][denoise_noise_of_match (
-          ssd, 256, denoise_gain (m->x & 3, m->y & 3))]++;
+      if (ssd > 0)
+        counts[0][denoise_noise_of_match (
+            ssd, 256, denoise_gain (m->x & 3, m->y & 3))]++;
       for (guint c = 1; c < backend->n_components; c++) {
         const DenoiseShape *s = &backend->shapes[c];
 
-        counts[c][denoise_noise_of_match (m->chroma[c - 1],
-            256 >> (s->sub_x + s->sub_y),
-            denoise_gain (denoise_subsample (m->x, s->sub_x) & 3,
-                denoise_subsample (m->y, s->sub_y) & 3))]++;
+        if (m->chroma[c - 1] > 0)
+          counts[c][denoise_noise_of_match (m->chroma[c - 1],
+              256 >> (s->sub_x + s->sub_y),
+              denoise_gain (denoise_subsample (m->x, s->sub_x) & 3,
+                  denoise_subsample (m->y, s->sub_y) & 3))]++;
       }
     }
   picture->cut[direction] = n > 0 && 2 * bad > n;

@@ -227,12 +227,15 @@ weigh_reference (
 {
   const gint32 gain = denoise_gain (m->x & 3, m->y & 3) * var >> 8;
   const guint32 expected = denoise_expect (mean->noise[0], gain);
-  const guint32 block = denoise_ratio (
-      m->cells[0] + m->cells[1] + m->cells[2] + m->cells[3], 8, expected, 0);
+  const guint32 sum = m->cells[0] + m->cells[1] + m->cells[2] + m->cells[3];
+  const guint32 block = denoise_ratio (sum, 8, expected, 0);
   const guint32 own =
       denoise_ratio (m->cells[cell], 6, expected, DENOISE_SLACK);
   gint32 w = denoise_weight_of_ratio (MAX (block, own));
 
+  /* the same noise too, as in a repeated frame: nothing to gain */
+  if ((mean->component == 0 ? sum : m->chroma[mean->component - 1]) == 0)
+    return 0;
   if (mean->component > 0) {
     const DenoiseShape *shape = &mean->shapes[mean->component];
     const guint c = mean->component;

@@ -389,6 +389,24 @@ test_bars (void)
   stream_free (b);
 }
 
+/* Repeated frames, with the same noise, are denoised like others. */
+static void
+test_duplicates (void)
+{
+  const DenoiseConfig config = config_of (DENOISE_MODE_BOTH, 240, 176);
+  Stream *s = stream_new (&config, still_scene, 8, 10);
+
+  for (guint f = 0; f < s->n; f++)
+    memcpy (s->in[f], s->in[f / 4 * 4 + f % 4 / 2], s->bytes);
+  run_engine (s, 0);
+  for (guint f = 2; f < 6; f++) {
+    g_assert_cmpfloat (fabs (s->jobs[f].sigma[0] / 10 - 1), <, 0.15);
+    g_assert_cmpfloat (
+        psnr_of (s, s->out, f, 0) - psnr_of (s, s->in, f, 0), >, 8);
+  }
+  stream_free (s);
+}
+
 /* A still scene flickers less, by the factor by which its noise is reduced. */
 static void
 test_flicker (void)
@@ -555,6 +573,7 @@ main (int argc, char **argv)
   g_test_add_func ("/denoise/cut", test_cut);
   g_test_add_func ("/denoise/ghost", test_ghost);
   g_test_add_func ("/denoise/bars", test_bars);
+  g_test_add_func ("/denoise/duplicates", test_duplicates);
   g_test_add_func ("/denoise/flicker", test_flicker);
   g_test_add_func ("/denoise/repeats", test_repeats);
   g_test_add_func ("/denoise/formats", test_formats);
