@@ -128,11 +128,12 @@ static const GstCvisSetting settings_table[] = {
       "estimated",
       IS (DOUBLE), AT (sigma), FALSE, -1, 64, NULL, NULL },
   { "radius",
-      "Frames before and after a frame (mode both and temporal); so many "
-      "frames is the latency",
+      "Frames before and after a frame (mode both and temporal); the latency "
+      "is "
+      "as many frames",
       IS (UINT), AT (radius), FALSE, 1, DENOISE_MAX_RADIUS, NULL, NULL },
-  { "keep-grain", "Share of the noise that stays", IS (DOUBLE), AT (keep_grain),
-      FALSE, 0, 1, NULL, NULL },
+  { "keep-grain", "Share of the noise that stays, 0 to 1", IS (DOUBLE),
+      AT (keep_grain), FALSE, 0, 1, NULL, NULL },
   { "luma-only", "Copy the chroma", IS (BOOLEAN), AT (luma_only), FALSE, 0, 1,
       NULL, NULL },
   { "wavelet", "As of cudalwtfilter: a name, lifting steps or a filter bank",
