@@ -20,6 +20,12 @@ G_BEGIN_DECLS
 #else
 #define DENOISE_FN static inline
 #endif
+/* One that reads denoise_weights, which is in the memory of the device there */
+#ifdef __CUDACC__
+#define DENOISE_TABLE_FN static __device__ __forceinline__
+#else
+#define DENOISE_TABLE_FN static inline
+#endif
 
 /* Samples are computed with 10 bits. */
 #define DENOISE_BITS 10
@@ -250,11 +256,26 @@ denoise_expect (gint32 noise, gint32 share)
   return (guint32) (noise * noise * (64 + share)) >> 6;
 }
 
+/* Mean squared difference, 1/16, from which a block is no match: one and a half times
+ * what noise makes, and 24 levels of 10 bits squared */
+DENOISE_FN guint32
+denoise_no_match (gint32 noise)
+{
+  return denoise_expect (noise, 64) * 3 / 2 + 576 * 16;
+}
+
+/* Whether a frame shows another scene. @bad: blocks of @n that are no match */
+DENOISE_FN gboolean
+denoise_is_cut (guint32 n, guint32 bad)
+{
+  return n > 0 && 2 * bad > n;
+}
+
 /* --- weights of references ------------------------------------------------------ */
 
 /* Weight of a reference, 1/256, from its mean squared difference, ratio to the expected
  * one in 1/32. */
-DENOISE_FN gint32
+DENOISE_TABLE_FN gint32
 denoise_weight_of_ratio (guint32 ratio)
 {
   return ratio <= 32                     ? 256

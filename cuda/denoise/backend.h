@@ -51,6 +51,8 @@ typedef struct {
 } DenoiseBackendOps;
 
 extern const DenoiseBackendOps denoise_backend_cpu;
+extern const DenoiseBackendOps
+    denoise_backend_cuda; /* only where CUDA is built */
 
 /* denoise_engine_new() on a given backend, for tests. */
 DenoiseEngine *denoise_engine_new_on (const DenoiseBackendOps *ops,

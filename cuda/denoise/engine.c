@@ -72,11 +72,11 @@ DenoiseEngine *
 denoise_engine_new (
     const DenoiseConfig *config, CvisContext *context, GError **error)
 {
-  if (context != NULL) {
-    g_set_error_literal (error, CVIS_ERROR, CVIS_ERROR_INVALID,
-        "the denoiser has a CPU backend only");
-    return NULL;
-  }
+#ifdef HAVE_CUDA
+  if (context != NULL)
+    return denoise_engine_new_on (
+        &denoise_backend_cuda, config, context, error);
+#endif
   return denoise_engine_new_on (&denoise_backend_cpu, config, context, error);
 }
 

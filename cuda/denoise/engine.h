@@ -85,6 +85,8 @@ typedef struct {
  * denoise_engine_wait() returns it, and so does the memory it points to
  * @in, @out: components, of the size in the configuration; no two overlap
  * @shift: the value is the sample shifted right by this many bits (P010: 6)
+ * @on_device: the components are device pointers (CUDA only). They are read after the
+ *   work on the CUDA stream @stream (a CUstream; %NULL: the legacy default stream)
  * @sigma: (out): noise of each component that was assumed, levels of 8 bits, before
  *   @strength
  * @starts_scene: (out): no frame before it was used, as it shows something else
@@ -92,6 +94,8 @@ typedef struct {
 typedef struct {
   DenoisePlane in[3], out[3];
   guint shift;
+  gboolean on_device;
+  gpointer stream;
   gdouble sigma[3];
   gboolean starts_scene;
 } DenoiseJob;

@@ -10,11 +10,11 @@
  * Averages each frame of a video with its neighbours along the motion, as far as they
  * show the same, and then removes the noise that is left from the frame alone. The
  * strength follows the noise of the video. Frames leave in the format and size in which
- * they came, with their timestamps. No frame is dropped. This runs on the CPU.
+ * they came, with their timestamps. No frame is dropped. The CPU and a CUDA device give
+ * the same bits.
  *
- * With #GstCudaDenoise:mode wavelets, each frame is denoised alone with lifting wavelets,
- * on the CPU or on a CUDA device, with the same bits. This takes frames in CUDA memory,
- * several devices and interlaced video, whose fields are denoised separately.
+ * With #GstCudaDenoise:mode wavelets, each frame is denoised alone with lifting wavelets.
+ * This takes several devices, and interlaced video, whose fields are denoised separately.
  *
  * ## Example launch line
  * |[
@@ -92,8 +92,7 @@ static const GEnumValue mode_values[] = {
   { GST_DENOISE_RECURSIVE,
       "Over time without later frames, for live video, then in each frame",
       "recursive" },
-  { GST_DENOISE_WAVELETS, "Each frame alone with wavelets, on CUDA devices too",
-      "wavelets" },
+  { GST_DENOISE_WAVELETS, "Each frame alone with wavelets", "wavelets" },
   { 0, NULL, NULL },
 };
 
@@ -201,6 +200,21 @@ new_output_pool (GstCudaDenoise *self, GstBuffer *like, GError **error)
   return pool;
 }
 
+/* The devices to compute on; %NULL: one, or the CPU */
+static const CvisDevices *
+get_devices (GstCudaDenoise *self)
+{
+  const CvisDevices *devices = gst_cvis_filter_get_devices (&self->filter);
+
+  if (devices == NULL || self->wanted.mode == GST_DENOISE_WAVELETS)
+    return devices;
+  GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS,
+      ("One GPU denoises, not all of cuda-device-ids: only mode=wavelets is "
+       "shared among several."),
+      (NULL));
+  return NULL;
+}
+
 /* Makes the engines while nothing is in flight. @context: (nullable): the context to
  * compute in */
 static gboolean
@@ -214,7 +228,7 @@ make_video (GstCudaDenoise *self, GstBuffer *like, CvisContext *context)
   free_video (self);
   /* frames on a device are computed there */
   if (!self->on_device) {
-    devices = gst_cvis_filter_get_devices (&self->filter);
+    devices = get_devices (self);
     context = self->filter.context;
   }
   self->video = gst_denoise_video_new (&self->layout, &self->wanted,
@@ -248,13 +262,6 @@ check_mode (GstCudaDenoise *self, GstCaps *caps)
 {
   if (self->wanted.mode == GST_DENOISE_WAVELETS)
     return TRUE;
-  if (gst_cvis_caps_on_device (caps)) {
-    GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
-        ("Frames in CUDA memory need mode=wavelets. Put cudadownload before "
-         "cudadenoise, or set this mode."),
-        ("caps: %" GST_PTR_FORMAT, caps));
-    return FALSE;
-  }
   if (GST_VIDEO_INFO_IS_INTERLACED (&self->layout)
       && GST_VIDEO_INFO_INTERLACE_MODE (&self->layout)
              != GST_VIDEO_INTERLACE_MODE_MIXED) {
@@ -292,29 +299,6 @@ gst_cuda_denoise_set_caps (GstCvisFilter *filter, GstCaps *caps)
       GST_VIDEO_INFO_FPS_N (&self->layout),
       GST_VIDEO_INFO_FPS_D (&self->layout));
   return GST_FLOW_OK;
-}
-
-/* Only the wavelets take frames in CUDA memory. */
-static GstCaps *
-gst_cuda_denoise_get_caps (
-    GstCvisFilter *filter, GstPad *pad, GstPad *other, GstCaps *filter_caps)
-{
-  GstCudaDenoise *self = GST_CUDA_DENOISE (filter);
-  GstCaps *caps = GST_CVIS_FILTER_CLASS (parent_class)
-                      ->get_caps (filter, pad, other, filter_caps);
-  gboolean wavelets;
-
-  GST_OBJECT_LOCK (self);
-  wavelets = self->settings.mode == GST_DENOISE_WAVELETS;
-  GST_OBJECT_UNLOCK (self);
-  if (wavelets)
-    return caps;
-  caps = gst_caps_make_writable (caps);
-  for (guint i = gst_caps_get_size (caps); i > 0; i--)
-    if (gst_caps_features_contains (
-            gst_caps_get_features (caps, i - 1), GST_CVIS_CUDA_MEMORY_FEATURE))
-      gst_caps_remove_structure (caps, i - 1);
-  return caps;
 }
 
 static gboolean
@@ -581,10 +565,8 @@ gst_cuda_denoise_start (GstCvisFilter *filter)
 {
   GstCudaDenoise *self = GST_CUDA_DENOISE (filter);
   GError *error = NULL;
-  CvisBackend backend;
 
   GST_OBJECT_LOCK (self);
-  backend = filter->backend.wanted;
   g_free (self->wanted.wavelet);
   self->wanted = self->settings;
   self->wanted.wavelet = g_strdup (self->settings.wavelet);
@@ -599,19 +581,7 @@ gst_cuda_denoise_start (GstCvisFilter *filter)
     g_error_free (error);
     return FALSE;
   }
-  if (!gst_cvis_filter_start_backend (filter))
-    return FALSE;
-  if (self->wanted.mode == GST_DENOISE_WAVELETS)
-    return TRUE;
-  if (backend == CVIS_BACKEND_CUDA) {
-    GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS,
-        ("backend=cuda needs mode=wavelets: the other modes run on the CPU. "
-         "Use backend=auto or backend=cpu with them."),
-        (NULL));
-    return FALSE;
-  }
-  g_clear_pointer (&filter->context, cvis_context_unref);
-  return gst_cvis_filter_use_memory (filter, FALSE);
+  return gst_cvis_filter_start_backend (filter);
 }
 
 /* --- object ---------------------------------------------------------------- */
@@ -661,7 +631,6 @@ gst_cuda_denoise_class_init (GstCudaDenoiseClass *klass)
   filter_class->src_event = gst_cuda_denoise_src_event;
   filter_class->drain = gst_cuda_denoise_drain;
   filter_class->flush = gst_cuda_denoise_flush;
-  filter_class->get_caps = gst_cuda_denoise_get_caps;
   filter_class->accept_caps = gst_cvis_filter_accept_video;
   filter_class->propose_allocation = gst_cuda_denoise_propose_allocation;
   filter_class->add_stats = gst_cuda_denoise_add_stats;
@@ -673,9 +642,7 @@ gst_cuda_denoise_class_init (GstCudaDenoiseClass *klass)
   gst_cvis_filter_class_add_video_pads (filter_class, &denoise_kind, TRUE);
   gst_element_class_set_static_metadata (element_class, "Video denoiser",
       "Filter/Effect/Video/Hardware",
-      "Removes noise from video along its motion, or with wavelets on the CPU "
-      "or "
-      "with CUDA",
+      "Removes noise from video along its motion on the CPU or with CUDA",
       "the gst-cudavision authors");
 }
 

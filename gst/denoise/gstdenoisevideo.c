@@ -136,7 +136,7 @@ make_denoise_engine (
                                                           : IN_FLIGHT_CPU;
   video->n_components = config.n_components;
   video->fields = 1;
-  video->engine = denoise_engine_new (&config, NULL, error);
+  video->engine = denoise_engine_new (&config, video->context, error);
   if (video->engine != NULL)
     video->n_frames = denoise_engine_get_depth (video->engine);
   return video->engine != NULL;
@@ -509,8 +509,14 @@ submit_denoise_job (const GstDenoiseVideo *video, GstDenoiseFrame *frame,
 {
   DenoiseJob *job = &frame->job;
 
-  *job = (DenoiseJob){ .shift =
-                           GST_VIDEO_FORMAT_INFO_SHIFT (video->info.finfo, 0) };
+  *job =
+      (DenoiseJob){ .shift = GST_VIDEO_FORMAT_INFO_SHIFT (video->info.finfo, 0),
+        .on_device = video->on_device };
+  if (video->on_device) {
+    /* also after work that is enqueued for the output memory */
+    job->stream = gst_cvis_cuda_stream (frame->out);
+    gst_cvis_cuda_order (frame->in, job->stream);
+  }
   for (guint c = 0; c < video->n_components; c++) {
     job->in[c] = (DenoisePlane){ from[c].data, from[c].stride, from[c].step };
     job->out[c] = (DenoisePlane){ to[c].data, to[c].stride, to[c].step };
@@ -570,6 +576,8 @@ wait_denoise_job (const GstDenoiseVideo *video, GstDenoiseFrame *frame,
   *ready = job != NULL;
   if (job != NULL)
     unmap_frame (frame);
+  if (job != NULL && ok && video->on_device)
+    gst_cvis_cuda_done (frame->out, FALSE);
   return ok;
 }
 

@@ -17,10 +17,6 @@
 #define BLOCK_ROWS 2
 #define PATCH_ROWS 8
 
-/* A match this much above one and a half times what noise makes (levels of 10 bits,
- * squared) is none; if half of them are none, a frame shows another scene. */
-#define CUT_EXCESS 576
-
 /* A frame at its place.
  * @half: component 0 at half the size, 8 bits, for the motion
  * @counted: squares whose noise counts
@@ -537,8 +533,7 @@ static void
 measure_matches (DenoiseBackend *backend, Picture *picture, guint direction,
     guint32 counts[3][DENOISE_NOISE_MAX + 1])
 {
-  const guint32 limit =
-      denoise_expect (picture->noise[0], 64) * 3 / 2 + CUT_EXCESS * 16;
+  const guint32 limit = denoise_no_match (picture->noise[0]);
   guint32 n = 0, bad = 0;
 
   for (gint32 row = 0; row < backend->squares_down; row++)
@@ -564,7 +559,7 @@ measure_matches (DenoiseBackend *backend, Picture *picture, guint direction,
                   denoise_subsample (m->y, s->sub_y) & 3))]++;
       }
     }
-  picture->cut[direction] = n > 0 && 2 * bad > n;
+  picture->cut[direction] = denoise_is_cut (n, bad);
 }
 
 /* Finds the blocks of frame @number in its neighbours, which gives its noise and whether
