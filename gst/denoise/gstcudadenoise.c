@@ -7,12 +7,14 @@
  * @title: cudadenoise
  * @short_description: removes noise from video
  *
- * Removes noise from each frame of a video with lifting wavelets, on the CPU or on a
- * CUDA device, with the same bits: small coefficients, which are noise, are shrunk,
- * and the result is averaged over shifts of the grid. The threshold follows the noise
- * of each frame. Frames leave in the format, size and memory in which they came. The
- * luma is denoised, with #GstCudaDenoise:chroma the chroma too; grey is luma. Fields
- * of interlaced video are denoised separately. No frame is dropped.
+ * Averages each frame of a video with its neighbours along the motion, as far as they
+ * show the same, and then removes the noise that is left from the frame alone. The
+ * strength follows the noise of the video. Frames leave in the format and size in which
+ * they came, with their timestamps. No frame is dropped. The CPU and a CUDA device give
+ * the same bits.
+ *
+ * With #GstCudaDenoise:mode wavelets, each frame is denoised alone with lifting wavelets.
+ * This takes several devices, and interlaced video, whose fields are denoised separately.
  *
  * ## Example launch line
  * |[
@@ -23,6 +25,8 @@
  */
 #include "gstcudadenoise.h"
 
+#include <gst/base/gstqueuearray.h>
+
 #include "cuda/lifting/plan.h"
 #include "gst/common/gstcvispool.h"
 #include "gst/common/filter/gstcvisvideo.h"
@@ -32,6 +36,12 @@ GST_DEBUG_CATEGORY_STATIC (gst_cuda_denoise_debug);
 #define GST_CAT_DEFAULT gst_cuda_denoise_debug
 
 #define MAX_FRAMES 8 /* in flight */
+
+/* An entry that waits until the frames before it have left: one of the two is set. */
+typedef struct {
+  GstDenoiseFrame *frame;
+  GstEvent *event;
+} Held;
 
 struct _GstCudaDenoise {
   GstCvisFilter filter;
@@ -50,14 +60,20 @@ struct _GstCudaDenoise {
   GstDenoiseVideo *video;
   GstBufferPool *pool;
 
+  /* --- of the source pad's task --- */
+  GstQueueArray *held; /* of Held, in order */
+  guint n_held;        /* frames among them */
+
   /* --- under the filter's stats lock --- */
   gdouble threshold; /* of the last frame's luma, levels of 8 bits */
+  gdouble sigma;     /* the same */
 };
 
-#define COLOUR "NV12, I420, Y42B, Y444, P010_10LE, I420_10LE"
+/* 8-bit formats come first: a source that has deep formats too prefers those. */
+#define COLOUR "NV12, I420, Y42B, Y444; P010_10LE, I420_10LE"
 
 static const GstCvisVideoKind denoise_kind = {
-  .formats = COLOUR ", GRAY8, GRAY16_LE",
+  .formats = "GRAY8, " COLOUR ", I422_10LE, Y444_10LE, GRAY16_LE",
   .cuda_formats = COLOUR,
   .max_side = 16384,
 };
@@ -68,6 +84,26 @@ GST_ELEMENT_REGISTER_DEFINE (
     cudadenoise, "cudadenoise", GST_RANK_NONE, GST_TYPE_CUDA_DENOISE);
 
 /* --- properties ------------------------------------------------------------ */
+
+static const GEnumValue mode_values[] = {
+  { GST_DENOISE_BOTH, "Over time, then in each frame", "both" },
+  { GST_DENOISE_TEMPORAL, "Over time", "temporal" },
+  { GST_DENOISE_SPATIAL, "Each frame alone", "spatial" },
+  { GST_DENOISE_RECURSIVE,
+      "Over time without later frames, for live video, then in each frame",
+      "recursive" },
+  { GST_DENOISE_WAVELETS, "Each frame alone with wavelets", "wavelets" },
+  { 0, NULL, NULL },
+};
+
+static const GEnumValue preset_values[] = {
+  { DENOISE_PRESET_NONE, "For viewers", "none" },
+  { DENOISE_PRESET_ENCODER,
+      "For encoders: over time, at half strength except in the first frame of "
+      "a scene",
+      "encoder" },
+  { 0, NULL, NULL },
+};
 
 static const GEnumValue shrink_values[] = {
   { LWT_SHRINK_SOFT, "All reduced by the threshold", "soft" },
@@ -80,6 +116,25 @@ static const GEnumValue shrink_values[] = {
 #define IS(kind) GST_CVIS_SETTING_##kind
 
 static const GstCvisSetting settings_table[] = {
+  { "mode", "Method: over time, in each frame, or both", IS (ENUM), AT (mode),
+      FALSE, 0, 0, "GstDenoiseMode", mode_values },
+  { "preset", "Settings for a purpose", IS (ENUM), AT (preset), FALSE, 0, 0,
+      "GstDenoisePreset", preset_values },
+  { "strength", "Factor of the noise that is assumed", IS (DOUBLE),
+      AT (strength), FALSE, 0, 8, NULL, NULL },
+  { "sigma",
+      "Standard deviation of the noise in grey levels of 8 bits; 0 or -1: "
+      "estimated",
+      IS (DOUBLE), AT (sigma), FALSE, -1, 64, NULL, NULL },
+  { "radius",
+      "Frames before and after a frame (mode both and temporal); the latency "
+      "is "
+      "as many frames",
+      IS (UINT), AT (radius), FALSE, 1, DENOISE_MAX_RADIUS, NULL, NULL },
+  { "keep-grain", "Share of the noise that stays, 0 to 1", IS (DOUBLE),
+      AT (keep_grain), FALSE, 0, 1, NULL, NULL },
+  { "luma-only", "Copy the chroma", IS (BOOLEAN), AT (luma_only), FALSE, 0, 1,
+      NULL, NULL },
   { "wavelet", "As of cudalwtfilter: a name, lifting steps or a filter bank",
       IS (STRING), AT (wavelet), FALSE, 0, 0, NULL, NULL },
   { "levels", "Levels of the transform", IS (UINT), AT (levels), FALSE, 1,
@@ -94,15 +149,18 @@ static const GstCvisSetting settings_table[] = {
       AT (threshold_scale), FALSE, 1e-3, 1000, NULL, NULL },
   { "spins", "Shifts of the grid over which the result is averaged", IS (UINT),
       AT (spins), FALSE, 1, 16, NULL, NULL },
-  { "chroma", "Denoise the chroma too", IS (BOOLEAN), AT (chroma), FALSE, 0, 1,
-      NULL, NULL },
+  { "chroma", "Denoise the chroma too (mode wavelets)", IS (BOOLEAN),
+      AT (chroma), FALSE, 0, 1, NULL, NULL },
   { "threads", "Threads that compute (backend cpu); 0: one per processor",
       IS (UINT), AT (threads), FALSE, 0, 1024, NULL, NULL },
   { "frames-in-flight", "Frames in flight; 0: 2 on the CPU, 3 with CUDA",
       IS (UINT), AT (frames_in_flight), FALSE, 0, MAX_FRAMES, NULL, NULL },
 };
 
-static const GstDenoiseSettings default_settings = { .wavelet = (gchar *) "9/7",
+static const GstDenoiseSettings default_settings = { .strength = 1,
+  .sigma = -1,
+  .radius = 2,
+  .wavelet = (gchar *) "9/7",
   .levels = 4,
   .shrink = LWT_SHRINK_HARD,
   .threshold_scale = 0.6,
@@ -142,6 +200,21 @@ new_output_pool (GstCudaDenoise *self, GstBuffer *like, GError **error)
   return pool;
 }
 
+/* The devices to compute on; %NULL: one, or the CPU */
+static const CvisDevices *
+get_devices (GstCudaDenoise *self)
+{
+  const CvisDevices *devices = gst_cvis_filter_get_devices (&self->filter);
+
+  if (devices == NULL || self->wanted.mode == GST_DENOISE_WAVELETS)
+    return devices;
+  GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS,
+      ("One GPU denoises, not all of cuda-device-ids: only mode=wavelets is "
+       "shared among several."),
+      (NULL));
+  return NULL;
+}
+
 /* Makes the engines while nothing is in flight. @context: (nullable): the context to
  * compute in */
 static gboolean
@@ -155,7 +228,7 @@ make_video (GstCudaDenoise *self, GstBuffer *like, CvisContext *context)
   free_video (self);
   /* frames on a device are computed there */
   if (!self->on_device) {
-    devices = gst_cvis_filter_get_devices (&self->filter);
+    devices = get_devices (self);
     context = self->filter.context;
   }
   self->video = gst_denoise_video_new (&self->layout, &self->wanted,
@@ -183,6 +256,26 @@ make_video (GstCudaDenoise *self, GstBuffer *like, CvisContext *context)
 
 /* --- new caps -------------------------------------------------------------- */
 
+/* Posts an error if the mode does not support the layout. */
+static gboolean
+check_mode (GstCudaDenoise *self, GstCaps *caps)
+{
+  if (self->wanted.mode == GST_DENOISE_WAVELETS)
+    return TRUE;
+  if (GST_VIDEO_INFO_IS_INTERLACED (&self->layout)
+      && GST_VIDEO_INFO_INTERLACE_MODE (&self->layout)
+             != GST_VIDEO_INTERLACE_MODE_MIXED) {
+    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+        ("Unsupported caps: interlaced frames (%s) have fields of two times. "
+         "Put deinterlace before cudadenoise, or set mode=wavelets.",
+            gst_video_interlace_mode_to_string (
+                GST_VIDEO_INFO_INTERLACE_MODE (&self->layout))),
+        ("caps: %" GST_PTR_FORMAT, caps));
+    return FALSE;
+  }
+  return TRUE;
+}
+
 /* The first frame has the engines made: on a device it brings the context. */
 static GstFlowReturn
 gst_cuda_denoise_set_caps (GstCvisFilter *filter, GstCaps *caps)
@@ -195,6 +288,8 @@ gst_cuda_denoise_set_caps (GstCvisFilter *filter, GstCaps *caps)
   free_video (self);
   gst_caps_replace (&self->caps, caps);
   if (!gst_cvis_filter_parse_video (filter, &denoise_kind, caps, &self->layout))
+    return GST_FLOW_NOT_NEGOTIATED;
+  if (!check_mode (self, caps))
     return GST_FLOW_NOT_NEGOTIATED;
   self->on_device = gst_cvis_caps_on_device (caps);
   if (!gst_cvis_filter_use_memory (filter, self->on_device))
@@ -233,7 +328,8 @@ gst_cuda_denoise_prepare (GstCvisFilter *filter, GstBuffer *buffer)
     if (context == NULL)
       return gst_cvis_filter_reject_frame (filter, error);
   }
-  if (self->video != NULL && !renegotiate
+  if (self->video != NULL
+      && (!renegotiate || self->wanted.mode != GST_DENOISE_WAVELETS)
       && context == gst_denoise_video_get_context (self->video))
     return GST_FLOW_OK;
   flow = gst_cvis_queue_wait_idle (self->filter.queue);
@@ -253,8 +349,18 @@ gst_cuda_denoise_begin (
   GstCudaDenoise *self = GST_CUDA_DENOISE (filter);
   GstDenoiseFrame *frame = item;
   GstBuffer *out = NULL;
-  GstFlowReturn flow = gst_buffer_pool_acquire_buffer (self->pool, &out, NULL);
+  GstFlowReturn flow;
 
+  if (self->wanted.mode != GST_DENOISE_WAVELETS
+      && GST_BUFFER_FLAG_IS_SET (buffer, GST_VIDEO_BUFFER_FLAG_INTERLACED)
+      && GST_VIDEO_INFO_IS_INTERLACED (&self->layout)) {
+    gst_buffer_unref (buffer);
+    g_set_error_literal (error, CVIS_ERROR, CVIS_ERROR_FORMAT,
+        "it is interlaced, with fields of two times. Put deinterlace before "
+        "cudadenoise, or set mode=wavelets");
+    return GST_FLOW_ERROR;
+  }
+  flow = gst_buffer_pool_acquire_buffer (self->pool, &out, NULL);
   if (flow != GST_FLOW_OK) {
     gst_buffer_unref (buffer);
     if (flow == GST_FLOW_ERROR)
@@ -290,24 +396,128 @@ copy_meta (GstBuffer *from, GstMeta **meta, gpointer to)
 }
 
 static GstFlowReturn
-gst_cuda_denoise_complete (GstCvisFilter *filter, gpointer item)
+deliver_frame (GstCudaDenoise *self, GstDenoiseFrame *frame)
 {
-  GstCudaDenoise *self = GST_CUDA_DENOISE (filter);
-  GstDenoiseFrame *frame = item;
+  GstCvisFilter *filter = &self->filter;
   GstCvisLeaving leaving = { NULL };
-  GError *error = NULL;
 
-  if (!gst_denoise_video_wait (self->video, frame, &error))
-    return gst_cvis_filter_fail (filter, frame, NULL, error);
   gst_buffer_copy_into (frame->out, frame->in,
       GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS, 0, (gsize) -1);
   gst_buffer_foreach_meta (frame->in, copy_meta, frame->out);
   leaving.source = g_steal_pointer (&frame->out);
   g_mutex_lock (&filter->stats_lock);
   self->threshold = frame->threshold;
+  self->sigma = frame->job.sigma[0];
   g_mutex_unlock (&filter->stats_lock);
   gst_denoise_frame_clear (frame);
   return gst_cvis_filter_deliver (filter, frame, &leaving);
+}
+
+/* Pushes the events between the frame that left, with @flow, and the next one. */
+static GstFlowReturn
+push_held_events (GstCudaDenoise *self, GstFlowReturn flow)
+{
+  Held *head;
+
+  while ((head = gst_queue_array_peek_head_struct (self->held)) != NULL
+         && head->event != NULL) {
+    GstEvent *event = head->event;
+    GstFlowReturn pushed;
+
+    gst_queue_array_pop_head_struct (self->held);
+    pushed = gst_cvis_filter_push_event (&self->filter, event);
+    flow = flow == GST_FLOW_OK ? pushed : flow;
+  }
+  return flow;
+}
+
+/* Completes frames, in order, until none is left or the next one waits for later
+ * frames. */
+static GstFlowReturn
+complete_held_frames (GstCudaDenoise *self)
+{
+  GstFlowReturn flow = GST_FLOW_OK;
+
+  while (flow == GST_FLOW_OK && self->n_held > 0) {
+    const Held *head = gst_queue_array_peek_head_struct (self->held);
+    GstDenoiseFrame *frame = head->frame;
+    GError *error = NULL;
+    gboolean ready;
+    const gboolean ok =
+        gst_denoise_video_wait (self->video, frame, &ready, &error);
+
+    if (!ready)
+      break;
+    gst_queue_array_pop_head_struct (self->held);
+    self->n_held--;
+    if (!ok)
+      return gst_cvis_filter_fail (&self->filter, frame, NULL, error);
+    flow = push_held_events (self, deliver_frame (self, frame));
+  }
+  return flow;
+}
+
+static GstFlowReturn
+gst_cuda_denoise_complete (GstCvisFilter *filter, gpointer item)
+{
+  GstCudaDenoise *self = GST_CUDA_DENOISE (filter);
+
+  gst_queue_array_push_tail_struct (self->held, &(Held){ .frame = item });
+  self->n_held++;
+  return complete_held_frames (self);
+}
+
+/* Frames that waited for later ones are complete without them. */
+static GstFlowReturn
+gst_cuda_denoise_mark (GstCvisFilter *filter)
+{
+  const GstFlowReturn flow = complete_held_frames (GST_CUDA_DENOISE (filter));
+
+  return flow == GST_FLOW_OK ? gst_cvis_filter_get_flow (filter) : flow;
+}
+
+static GstFlowReturn
+gst_cuda_denoise_src_event (GstCvisFilter *filter, GstEvent *event)
+{
+  GstCudaDenoise *self = GST_CUDA_DENOISE (filter);
+
+  /* EOS overtakes frames only after an error: they will not leave */
+  if (self->n_held == 0 || GST_EVENT_TYPE (event) == GST_EVENT_EOS)
+    return gst_cvis_filter_push_event (filter, event);
+  gst_queue_array_push_tail_struct (self->held, &(Held){ .event = event });
+  return GST_FLOW_OK;
+}
+
+/* --- sequences -------------------------------------------------------------- */
+
+/* Completes frames that wait for later ones without these; the mark has the source
+ * pad's task push them. */
+static GstFlowReturn
+gst_cuda_denoise_finish (GstCvisFilter *filter)
+{
+  GstCudaDenoise *self = GST_CUDA_DENOISE (filter);
+  const GstFlowReturn flow = gst_cvis_queue_wait_idle (filter->queue);
+
+  if (self->video == NULL || flow != GST_FLOW_OK)
+    return flow;
+  gst_denoise_video_end (self->video);
+  return gst_cvis_queue_push_mark (filter->queue);
+}
+
+/* Frames after the events that end a sequence, or leave a gap, are not averaged with
+ * those before them. */
+static GstFlowReturn
+gst_cuda_denoise_sink_event (GstCvisFilter *filter, GstEvent *event)
+{
+  switch (GST_EVENT_TYPE (event)) {
+    case GST_EVENT_SEGMENT:
+    case GST_EVENT_SEGMENT_DONE:
+    case GST_EVENT_GAP:
+    case GST_EVENT_EOS:
+      return gst_cvis_filter_drain (filter);
+    default:
+      return GST_FLOW_OK;
+  }
 }
 
 /* --- start and stop -------------------------------------------------------- */
@@ -319,6 +529,18 @@ gst_cuda_denoise_drain (GstCvisFilter *filter)
 
   if (self->video != NULL)
     gst_denoise_video_drain (self->video);
+}
+
+static void
+gst_cuda_denoise_flush (GstCvisFilter *filter)
+{
+  GstCudaDenoise *self = GST_CUDA_DENOISE (filter);
+  Held *held;
+
+  while ((held = gst_queue_array_pop_head_struct (self->held)) != NULL)
+    if (held->event != NULL)
+      gst_cvis_queue_drop (GST_MINI_OBJECT_CAST (held->event), filter->srcpad);
+  self->n_held = 0;
 }
 
 static void
@@ -335,6 +557,7 @@ static void
 gst_cuda_denoise_reset_stats (GstCvisFilter *filter)
 {
   GST_CUDA_DENOISE (filter)->threshold = 0.0;
+  GST_CUDA_DENOISE (filter)->sigma = 0.0;
 }
 
 static gboolean
@@ -367,7 +590,8 @@ static void
 gst_cuda_denoise_add_stats (GstCvisFilter *filter, GstStructure *stats)
 {
   gst_structure_set (stats, "threshold", G_TYPE_DOUBLE,
-      GST_CUDA_DENOISE (filter)->threshold, NULL);
+      GST_CUDA_DENOISE (filter)->threshold, "sigma", G_TYPE_DOUBLE,
+      GST_CUDA_DENOISE (filter)->sigma, NULL);
 }
 
 static void
@@ -376,6 +600,7 @@ gst_cuda_denoise_finalize (GObject *object)
   GstCudaDenoise *self = GST_CUDA_DENOISE (object);
 
   g_free (self->wanted.wavelet);
+  gst_queue_array_free (self->held);
   G_OBJECT_CLASS (parent_class)->finalize (object);
 }
 
@@ -389,7 +614,7 @@ gst_cuda_denoise_class_init (GstCudaDenoiseClass *klass)
   GST_DEBUG_CATEGORY_INIT (
       gst_cuda_denoise_debug, "cudadenoise", 0, "denoising of video");
   object_class->finalize = gst_cuda_denoise_finalize;
-  filter_class->words.engine = "lifting";
+  filter_class->words.engine = "denoising";
   filter_class->words.verb = "denoise";
   filter_class->free_item = (GDestroyNotify) gst_denoise_frame_free;
   filter_class->clear_item = gst_denoise_frame_clear;
@@ -399,8 +624,13 @@ gst_cuda_denoise_class_init (GstCudaDenoiseClass *klass)
   filter_class->set_caps = gst_cuda_denoise_set_caps;
   filter_class->prepare = gst_cuda_denoise_prepare;
   filter_class->begin = gst_cuda_denoise_begin;
+  filter_class->sink_event = gst_cuda_denoise_sink_event;
+  filter_class->finish = gst_cuda_denoise_finish;
   filter_class->complete = gst_cuda_denoise_complete;
+  filter_class->mark = gst_cuda_denoise_mark;
+  filter_class->src_event = gst_cuda_denoise_src_event;
   filter_class->drain = gst_cuda_denoise_drain;
+  filter_class->flush = gst_cuda_denoise_flush;
   filter_class->accept_caps = gst_cvis_filter_accept_video;
   filter_class->propose_allocation = gst_cuda_denoise_propose_allocation;
   filter_class->add_stats = gst_cuda_denoise_add_stats;
@@ -412,7 +642,7 @@ gst_cuda_denoise_class_init (GstCudaDenoiseClass *klass)
   gst_cvis_filter_class_add_video_pads (filter_class, &denoise_kind, TRUE);
   gst_element_class_set_static_metadata (element_class, "Video denoiser",
       "Filter/Effect/Video/Hardware",
-      "Removes noise from video with lifting wavelets on the CPU or with CUDA",
+      "Removes noise from video along its motion on the CPU or with CUDA",
       "the gst-cudavision authors");
 }
 
@@ -420,4 +650,5 @@ static void
 gst_cuda_denoise_init (GstCudaDenoise *self)
 {
   gst_cvis_settings_init (self);
+  self->held = gst_queue_array_new_for_struct (sizeof (Held), 16);
 }

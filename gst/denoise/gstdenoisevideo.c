@@ -20,6 +20,7 @@ struct _GstDenoiseVideo {
   CvisContext *context;
   guint n_components, fields, n_frames;
   LwtEngine *luma, *chroma;
+  DenoiseEngine *engine; /* instead of these, except with mode=wavelets */
 };
 
 /* --- frames ------------------------------------------------------------------- */
@@ -105,6 +106,42 @@ has_fields (const GstVideoInfo *info, guint n_components)
   return TRUE;
 }
 
+/* The engine of all modes but the wavelets */
+static gboolean
+make_denoise_engine (
+    GstDenoiseVideo *video, const GstDenoiseSettings *settings, GError **error)
+{
+  const GstVideoInfo *info = &video->info;
+  DenoiseConfig config;
+
+  denoise_config_init (&config);
+  config.width = (guint) GST_VIDEO_INFO_WIDTH (info);
+  config.height = (guint) GST_VIDEO_INFO_HEIGHT (info);
+  config.depth = (guint) GST_VIDEO_INFO_COMP_DEPTH (info, 0);
+  config.n_components = GST_VIDEO_INFO_N_COMPONENTS (info);
+  if (config.n_components > 1) {
+    config.sub_x = GST_VIDEO_FORMAT_INFO_W_SUB (info->finfo, 1);
+    config.sub_y = GST_VIDEO_FORMAT_INFO_H_SUB (info->finfo, 1);
+  }
+  config.mode = (DenoiseMode) settings->mode;
+  config.preset = settings->preset;
+  config.strength = settings->strength;
+  config.sigma = settings->sigma;
+  config.keep_grain = settings->keep_grain;
+  config.luma_only = settings->luma_only;
+  config.radius = settings->radius;
+  config.threads = settings->threads;
+  config.depth_in_flight = settings->frames_in_flight > 0 ? MIN (
+                               settings->frames_in_flight, DENOISE_MAX_DEPTH)
+                                                          : IN_FLIGHT_CPU;
+  video->n_components = config.n_components;
+  video->fields = 1;
+  video->engine = denoise_engine_new (&config, video->context, error);
+  if (video->engine != NULL)
+    video->n_frames = denoise_engine_get_depth (video->engine);
+  return video->engine != NULL;
+}
+
 GstDenoiseVideo *
 gst_denoise_video_new (const GstVideoInfo *info,
     const GstDenoiseSettings *settings, const LwtWavelet *wavelet,
@@ -117,6 +154,12 @@ gst_denoise_video_new (const GstVideoInfo *info,
   video->info = *info;
   video->on_device = on_device;
   video->context = context != NULL ? cvis_context_ref (context) : NULL;
+  if (settings->mode != GST_DENOISE_WAVELETS) {
+    if (make_denoise_engine (video, settings, error))
+      return video;
+    gst_denoise_video_free (video);
+    return NULL;
+  }
   video->n_components =
       settings->chroma ? GST_VIDEO_INFO_N_COMPONENTS (info) : 1;
   video->fields = has_fields (info, video->n_components) ? 2 : 1;
@@ -148,6 +191,7 @@ gst_denoise_video_free (GstDenoiseVideo *video)
     return;
   lwt_engine_free (video->luma);
   lwt_engine_free (video->chroma);
+  denoise_engine_free (video->engine);
   g_clear_pointer (&video->context, cvis_context_unref);
   g_free (video);
 }
@@ -155,13 +199,13 @@ gst_denoise_video_free (GstDenoiseVideo *video)
 CvisFleet *
 gst_denoise_video_get_fleet (const GstDenoiseVideo *video)
 {
-  return lwt_engine_get_fleet (video->luma);
+  return video->luma != NULL ? lwt_engine_get_fleet (video->luma) : NULL;
 }
 
 const gchar *
 gst_denoise_video_describe (const GstDenoiseVideo *video)
 {
-  return lwt_engine_describe (video->luma);
+  return video->luma != NULL ? lwt_engine_describe (video->luma) : NULL;
 }
 
 CvisContext *
@@ -459,6 +503,28 @@ get_engine (const GstDenoiseVideo *video, guint job)
   return job < video->fields ? video->luma : video->chroma;
 }
 
+static gboolean
+submit_denoise_job (const GstDenoiseVideo *video, GstDenoiseFrame *frame,
+    const Component from[3], const Component to[3], GError **error)
+{
+  DenoiseJob *job = &frame->job;
+
+  *job =
+      (DenoiseJob){ .shift = GST_VIDEO_FORMAT_INFO_SHIFT (video->info.finfo, 0),
+        .on_device = video->on_device };
+  if (video->on_device) {
+    /* also after work that is enqueued for the output memory */
+    job->stream = gst_cvis_cuda_stream (frame->out);
+    gst_cvis_cuda_order (frame->in, job->stream);
+  }
+  for (guint c = 0; c < video->n_components; c++) {
+    job->in[c] = (DenoisePlane){ from[c].data, from[c].stride, from[c].step };
+    job->out[c] = (DenoisePlane){ to[c].data, to[c].stride, to[c].step };
+  }
+  frame->item.busy = denoise_engine_submit (video->engine, job, error);
+  return frame->item.busy;
+}
+
 gboolean
 gst_denoise_video_submit (GstDenoiseVideo *video, GstDenoiseFrame *frame,
     GstBuffer *in, GstBuffer *out, GError **error)
@@ -470,8 +536,11 @@ gst_denoise_video_submit (GstDenoiseVideo *video, GstDenoiseFrame *frame,
   if (!map_buffer (video, &frame->from, in, GST_MAP_READ, &frame->from_mapped,
           from, error)
       || !map_buffer (
-          video, &frame->to, out, GST_MAP_WRITE, &frame->to_mapped, to, error)
-      || (video->n_components > 1 && is_staged (video, &from[1])
+          video, &frame->to, out, GST_MAP_WRITE, &frame->to_mapped, to, error))
+    return FALSE;
+  if (video->engine != NULL)
+    return submit_denoise_job (video, frame, from, to, error);
+  if ((video->n_components > 1 && is_staged (video, &from[1])
           && !stage (frame, from, error)))
     return FALSE;
   make_jobs (video, frame, from, to);
@@ -496,13 +565,32 @@ unstage (const GstDenoiseVideo *video, GstDenoiseFrame *frame)
   }
 }
 
+/* gst_denoise_video_wait() of all modes but the wavelets */
+static gboolean
+wait_denoise_job (const GstDenoiseVideo *video, GstDenoiseFrame *frame,
+    gboolean *ready, GError **error)
+{
+  DenoiseJob *job;
+  const gboolean ok = denoise_engine_wait (video->engine, &job, error);
+
+  *ready = job != NULL;
+  if (job != NULL)
+    unmap_frame (frame);
+  if (job != NULL && ok && video->on_device)
+    gst_cvis_cuda_done (frame->out, FALSE);
+  return ok;
+}
+
 gboolean
-gst_denoise_video_wait (
-    GstDenoiseVideo *video, GstDenoiseFrame *frame, GError **error)
+gst_denoise_video_wait (GstDenoiseVideo *video, GstDenoiseFrame *frame,
+    gboolean *ready, GError **error)
 {
   gboolean ok = TRUE;
   LwtJob *job;
 
+  if (video->engine != NULL)
+    return wait_denoise_job (video, frame, ready, error);
+  *ready = TRUE;
   for (guint i = 0; i < frame->n_jobs; i++)
     ok = lwt_engine_wait (get_engine (video, i), &job, ok ? error : NULL) && ok;
   if (ok)
@@ -515,10 +603,31 @@ gst_denoise_video_wait (
 }
 
 void
+gst_denoise_video_end (GstDenoiseVideo *video)
+{
+  if (video->engine != NULL)
+    denoise_engine_end (video->engine);
+}
+
+static void
+drain_denoise_engine (DenoiseEngine *engine)
+{
+  DenoiseJob *job;
+
+  denoise_engine_end (engine);
+  do
+    denoise_engine_wait (engine, &job, NULL);
+  while (job != NULL);
+}
+
+void
 gst_denoise_video_drain (GstDenoiseVideo *video)
 {
   LwtEngine *engines[2] = { video->luma, video->chroma };
   LwtJob *job;
+
+  if (video->engine != NULL)
+    drain_denoise_engine (video->engine);
 
   for (guint i = 0; i < 2; i++)
     do {

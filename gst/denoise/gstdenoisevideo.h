@@ -2,12 +2,14 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Video through the lifting engines of cudadenoise, plane by plane: frames leave with
- * less noise, in the same format and kind of memory. Grey is luma. */
+/* Video through the engine of cudadenoise: that of cuda/denoise, or with mode=wavelets
+ * those of cuda/lifting, plane by plane. Frames leave with less noise, in the same format
+ * and kind of memory. Grey is luma. */
 #pragma once
 
 #include <gst/video/video.h>
 
+#include "cuda/denoise/engine.h"
 #include "cuda/lifting/engine.h"
 #include "gst/common/filter/gstcvisfilter.h"
 
@@ -16,12 +18,26 @@ G_BEGIN_DECLS
 /* Three components of two fields */
 #define GST_DENOISE_MAX_JOBS 6
 
+/* Values of the property mode: those of DenoiseMode, and the wavelets */
+typedef enum {
+  GST_DENOISE_BOTH = DENOISE_MODE_BOTH,
+  GST_DENOISE_TEMPORAL = DENOISE_MODE_TEMPORAL,
+  GST_DENOISE_SPATIAL = DENOISE_MODE_SPATIAL,
+  GST_DENOISE_RECURSIVE = DENOISE_MODE_RECURSIVE,
+  GST_DENOISE_WAVELETS,
+} GstDenoiseMode;
+
 /**
  * GstDenoiseSettings: see the properties of these names
  * @wavelet: owned
  * @threshold: levels of 8 bits
  */
 typedef struct {
+  GstDenoiseMode mode;
+  DenoisePreset preset;
+  gdouble strength, sigma, keep_grain;
+  guint radius;
+  gboolean luma_only;
   gchar *wavelet;
   guint levels;
   LwtShrink shrink;
@@ -40,6 +56,7 @@ typedef struct _GstDenoiseVideo GstDenoiseVideo;
  * @out: the output frame, owned
  * @staging: components of interleaved chroma in system memory, before and after
  * @threshold: of the luma's first field, in levels of 8 bits
+ * @job: instead of @jobs, except with mode=wavelets
  */
 typedef struct {
   GstCvisItem item;
@@ -51,6 +68,7 @@ typedef struct {
   guint8 *staging;
   gsize staging_size;
   gdouble threshold;
+  DenoiseJob job;
 } GstDenoiseFrame;
 
 GstDenoiseFrame *gst_denoise_frame_new (void);
@@ -74,9 +92,9 @@ GstDenoiseVideo *gst_denoise_video_new (const GstVideoInfo *info,
     const CvisFleetOwner *owner, GError **error);
 /* Waits for the frames in flight. */
 void gst_denoise_video_free (GstDenoiseVideo *video);
-/* Returns: (nullable): the luma's fleet, if there are several devices */
+/* (nullable): the luma's fleet, if there are several devices */
 CvisFleet *gst_denoise_video_get_fleet (const GstDenoiseVideo *video);
-/* lwt_engine_describe() of the luma's engine. */
+/* (nullable): lwt_engine_describe() of the luma's engine. */
 const gchar *gst_denoise_video_describe (const GstDenoiseVideo *video);
 /* (nullable): the context it computes in. */
 CvisContext *gst_denoise_video_get_context (const GstDenoiseVideo *video);
@@ -91,9 +109,12 @@ guint gst_denoise_video_get_frames (const GstDenoiseVideo *video);
 gboolean gst_denoise_video_submit (GstDenoiseVideo *video,
     GstDenoiseFrame *frame, GstBuffer *in, GstBuffer *out, GError **error);
 /* Waits for @frame, the first in flight; then its @out can be taken.
+ * @ready: (out): FALSE: it waits for later frames
  * Returns: FALSE with @error */
-gboolean gst_denoise_video_wait (
-    GstDenoiseVideo *video, GstDenoiseFrame *frame, GError **error);
+gboolean gst_denoise_video_wait (GstDenoiseVideo *video, GstDenoiseFrame *frame,
+    gboolean *ready, GError **error);
+/* Frames in flight do not wait for later ones. */
+void gst_denoise_video_end (GstDenoiseVideo *video);
 /* Waits for all frames in flight. */
 void gst_denoise_video_drain (GstDenoiseVideo *video);
 

@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
-"""denoise_quality.py [--frames=N] CLIP.y4m...
+"""denoise_quality.py [--frames=N] [--bm3d] CLIP.y4m|PICTURE...
 
-Compares cudadenoise with ffmpeg's owdenoise and vaguedenoiser: PSNR
-and SSIM of the luma of clips with added Gaussian noise of sigma 5, 10 and 20
-levels (rounded and clamped to 0..255), means over clips and frames, and processor
-time for each megapixel; a table in Markdown. Needs NumPy, ffmpeg and the plugin in
-GST_PLUGIN_PATH (`meson devenv -C build`). Clips are 8-bit 4:2:0.
+Compares cudadenoise with ffmpeg's nlmeans and vaguedenoiser, and with --bm3d
+with PyPI's bm3d: PSNR and SSIM of the luma of clips and pictures with added Gaussian
+noise of sigma 5, 10 and 20 levels (rounded and clamped to 0..255), means over clips and
+frames, and processor time for each megapixel; a table in Markdown. A second table has the
+PSNR of the clips without noise after cudadenoise. Needs NumPy, ffmpeg and the plugin in
+GST_PLUGIN_PATH (`meson devenv -C build`). Clips are 8-bit 4:2:0; ffmpeg reads the
+pictures.
 
-cudadenoise runs with its defaults, which estimate the noise of each frame. The
-others run with their defaults, and also with a strength of sigma times the factor
-that is best for them on average over all clips and sigmas. All run in one thread.
-Time is processor time minus that of the same command without the filter, and for
-cudadenoise also without its startup (from runs with the frames once and five
-times)."""
+cudadenoise runs with its defaults, which estimate the noise of each frame, and in other
+modes. The others are told sigma: their strength is sigma times the factor in the table, of several
+the one that is best for them on average over all clips and sigmas; bm3d takes sigma. All run in one
+thread. Time is processor time minus that of the same command without the filter, and for
+cudadenoise also without its startup (from runs with the frames once and three times)."""
 # gst-cudavision
 # Copyright (C) 2026 the gst-cudavision authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
@@ -25,23 +26,37 @@ import tempfile
 import numpy as np
 
 SIGMAS = (5, 10, 20)
-REPEATS = 4
+REPEATS = 2
 OURS = {
     "cudadenoise": "",
-    "cudadenoise spins=1": "spins=1",
-    "cudadenoise spins=16": "spins=16",
-}
-THEIRS = {
-    "owdenoise": "owdenoise",
-    "vaguedenoiser": "vaguedenoiser",
+    "cudadenoise radius=1": "radius=1",
+    "cudadenoise mode=recursive": "mode=recursive",
+    "cudadenoise mode=temporal": "mode=temporal",
+    "cudadenoise mode=spatial": "mode=spatial",
+    "cudadenoise mode=wavelets": "mode=wavelets",
 }
 # strength = factor * sigma
 TOLD = {
-    "owdenoise, told sigma": (
-        "owdenoise=ls={}", (1.0, 1.25)),
+    "nlmeans, told sigma": ("nlmeans=s={}", (1.0,)),
     "vaguedenoiser, told sigma": (
-        "vaguedenoiser=percent=100:threshold={}", (1.5, 1.75, 2.0)),
+        "vaguedenoiser=percent=100:threshold={}", (1.75,)),
 }
+
+
+def read_picture(path):
+    """The luma of a picture as a clip of one frame; an even number of rows, and of
+    columns a multiple of eight."""
+    probe = subprocess.run(
+        ["ffprobe", "-v", "error", "-select_streams", "v:0", "-show_entries",
+         "stream=width,height", "-of", "csv=p=0", path],
+        check=True, capture_output=True, text=True).stdout
+    width, height = map(int, probe.strip().split(",")[:2])
+    raw = subprocess.run(
+        ["ffmpeg", "-v", "error", "-i", path, "-frames:v", "1", "-pix_fmt",
+         "gray", "-f", "rawvideo", "-"], check=True,
+        capture_output=True).stdout
+    frame = np.frombuffer(raw, np.uint8).reshape(height, width)
+    return frame[None, :height // 2 * 2, :width // 8 * 8]
 
 
 def read_luma(path, count):
@@ -56,7 +71,7 @@ def read_luma(path, count):
         at = data.index(b"\n", at) + 1
         frames.append(np.frombuffer(data, np.uint8, width * height, at)
                       .reshape(height, width)[:height // 2 * 2,
-                                              :width // 4 * 4])
+                                              :width // 8 * 8])
         at += size
     return np.array(frames)
 
@@ -96,11 +111,14 @@ def spent(command):
 
 class Clip:
     def __init__(self, path, count, folder):
-        self.frames = read_luma(path, count)
+        self.frames = (read_luma(path, count)
+                       if str(path).endswith(".y4m")
+                       else read_picture(path))
         self.count, self.height, self.width = self.frames.shape
         self.chroma = 2 * ((self.width + 1) // 2) * ((self.height + 1) // 2)
         self.noisy = {}
         self.folder = folder
+        self.noisy[0] = self.frames
         for sigma in SIGMAS:
             random = np.random.default_rng(sigma)
             noise = random.normal(0, sigma, self.frames.shape)
@@ -141,6 +159,13 @@ class Clip:
         out = np.fromfile(f"{self.folder}/out", np.uint8)
         return out.reshape(self.frames.shape), time
 
+    def bm3d(self, sigma):
+        import bm3d  # only installed where it is compared with
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_utime
+        out = np.array([np.clip(np.rint(bm3d.bm3d(frame.astype(float), sigma)),
+                                0, 255) for frame in self.noisy[sigma]])
+        return out, resource.getrusage(resource.RUSAGE_SELF).ru_utime - before
+
     def judge(self, out):
         return (np.mean([psnr(a, b) for a, b in zip(self.frames, out)]),
                 np.mean([ssim(a, b) for a, b in zip(self.frames, out)]))
@@ -168,9 +193,15 @@ def row(name, results, time):
 
 
 def main(args):
-    count = 3
-    if args and args[0].startswith("--frames="):
-        count = int(args.pop(0).split("=")[1])
+    count, with_bm3d = 3, False
+    while args and args[0].startswith("--"):
+        name, _, value = args.pop(0).partition("=")
+        if name == "--frames":
+            count = int(value)
+        elif name == "--bm3d":
+            with_bm3d = True
+        else:
+            sys.exit(__doc__)
     if not args:
         sys.exit(__doc__)
     with tempfile.TemporaryDirectory() as folder:
@@ -186,11 +217,6 @@ def main(args):
                 clips, lambda c, s: c.gst(s, settings),
                 lambda c, s: c.gst(s, None))
             row(name, results, f"{time:.0f}")
-        for name, text in THEIRS.items():
-            results, time = measure(
-                clips, lambda c, s: c.ffmpeg(s, text),
-                lambda c, s: c.ffmpeg(s, None))
-            row(name, results, f"{time:.0f}")
         for name, (text, factors) in TOLD.items():
             tries = [measure(clips, lambda c, s: c.ffmpeg(
                 s, text.format(factor * s)), lambda c, s: c.ffmpeg(s, None))
@@ -199,6 +225,17 @@ def main(args):
                                   for r, _ in tries]))
             row(f"{name} x {factors[best]}", tries[best][0],
                 f"{tries[best][1]:.0f}")
+        if with_bm3d:
+            results, time = measure(clips, lambda c, s: c.bm3d(s),
+                                    lambda c, s: (None, 0.0))
+            row("BM3D, told sigma", results, f"{time:.0f}")
+        print("\n| clip without noise | PSNR after cudadenoise, dB |\n|---|---|")
+        for path, clip in zip(args, clips):
+            out, _ = clip.run_gst(0, "", 1)
+            same = np.array_equal(out, clip.frames)
+            print(f"| {pathlib.Path(path).name} | "
+                  + ("the same" if same else f"{psnr(clip.frames, out):.1f}")
+                  + " |", flush=True)
 
 
 if __name__ == "__main__":

@@ -214,6 +214,12 @@ __syncthreads (void)
 
 /* --- warps: all lanes call these ------------------------------------------------- */
 
+static inline void
+__syncwarp (void)
+{
+  emulation::wait (&emulation::warps[emulation::current / 32]);
+}
+
 template <typename T>
 static inline T
 __shfl_sync (unsigned mask, T value, int lane)

@@ -31,8 +31,9 @@ AMOUNT = (r"\b(metres?|pixels?|degrees|nanoseconds|microseconds|seconds?|bytes"
           r"|levels|percent|0 to 1|factor|number)\b")
 UNIT_OF = {r"(-interval|latency|delay)$": r"\b(nano|micro)seconds\b",
            r"^interval$": r"\bframes?\b",
-           r"^(width|height|x|y|position-[xy]|block-size|search-range)$|radius$|area$":
-               r"\bpixels\b"}
+           r"^(width|height|x|y|position-[xy]|block-size|search-range)$|area$":
+               r"\bpixels\b",
+           r"radius$": r"\b(pixels|frames)\b"}
 UNITS = {"us": 1e3, "ms": 1e6, "s": 1e9, "": 1}
 NUMBER = r"-?\d+(?:\.\d+)?"
 

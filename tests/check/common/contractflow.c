@@ -47,12 +47,13 @@ static const struct {
       { "src_roughness", "src_waviness", "src_form", "src_noise",
           "src_bands" } },
   /* without request pads */
-  { "cudadenoise levels=2", { GREY, VIDEO ("I420", "96", "80") }, { NULL } },
+  { "cudadenoise radius=1", { GREY, VIDEO ("I420", "96", "80") }, { NULL } },
+  { "cudadenoise mode=wavelets levels=2", { GREY, LARGER_GREY }, { NULL } },
   /* over three posed devices */
   { "cudalwtfilter levels=3 roughness-levels=2 cuda-device-ids=all threads=1",
       { GREY, LARGER_GREY }, { "src_waviness", "src_form" } },
-  { "cudadenoise levels=2 cuda-device-ids=all threads=1", { GREY, LARGER_GREY },
-      { NULL } },
+  { "cudadenoise mode=wavelets levels=2 cuda-device-ids=all threads=1",
+      { GREY, LARGER_GREY }, { NULL } },
 };
 
 static guint

@@ -34,7 +34,7 @@ static const struct {
       "", TRUE },
   { "videotestsrc num-buffers=24 pattern=snow ! "
     "video/x-raw,format=I420,width=64,height=48 ! "
-    "cudadenoise name=f threads=1 chroma=true",
+    "cudadenoise mode=wavelets name=f threads=1 chroma=true",
       "" },
   { "pbftestsrc num-buffers=24 ! cudapbfmonitor name=f threads=1 batch-size=2",
       "! pbfresultenc" },
@@ -303,7 +303,7 @@ GST_START_TEST (test_fast_sources)
     "video/x-raw,format=GRAY8,width=320,height=240 ! "
     "cudamotionest",
     "videotestsrc num-buffers=100 ! "
-    "video/x-raw,format=GRAY8,width=320,height=240 ! cudadenoise",
+    "video/x-raw,format=GRAY8,width=320,height=240 ! cudadenoise mode=wavelets",
     "surfacetestsrc num-buffers=60 ! "
     "other/tensors,dimensions=(string)256:256:1:1 ! cudalwtfilter",
   };
@@ -335,7 +335,7 @@ GST_START_TEST (test_caps_after_loss)
 {
   static const gchar *const elements[] = {
     "cudalwtfilter levels=2 roughness-levels=1",
-    "cudadenoise levels=2",
+    "cudadenoise mode=wavelets levels=2",
     "cudapbfmonitor batch-size=2",
     "cudamotionest",
   };

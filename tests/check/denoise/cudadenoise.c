@@ -19,7 +19,8 @@
 static GstHarness *
 rig_new (const gchar *settings, GstBus *bus)
 {
-  gchar *line = g_strdup_printf ("cudadenoise backend=cpu %s", settings);
+  gchar *line =
+      g_strdup_printf ("cudadenoise mode=wavelets backend=cpu %s", settings);
   GstHarness *h = gst_harness_new_parse (line);
 
   if (bus != NULL) {

@@ -31,6 +31,86 @@ cudaMemsetAsync (void *to, int value, size_t size, cudaStream_t stream)
   return cudaSuccess;
 }
 
+/* --- the runtime: everything is done at once ---------------------------------------- */
+
+#define cudaErrorMemoryAllocation 2
+#define cudaStreamLegacy ((cudaStream_t) 1)
+typedef int cudaDeviceAttr;
+typedef enum {
+  cudaMemcpyHostToDevice,
+  cudaMemcpyDeviceToHost,
+  cudaMemcpyDeviceToDevice,
+} cudaMemcpyKind;
+
+static inline const char *
+cudaGetErrorName (cudaError_t code)
+{
+  return "error";
+}
+
+static inline const char *
+cudaGetErrorString (cudaError_t code)
+{
+  return "error";
+}
+
+static inline cudaError_t
+cudaGetDevice (int *device)
+{
+  *device = 0;
+  return cudaSuccess;
+}
+
+static inline cudaError_t
+cudaDeviceGetAttribute (int *value, cudaDeviceAttr attribute, int device)
+{
+  *value = 0;
+  return cudaSuccess;
+}
+
+static inline cudaError_t
+cudaMemcpyAsync (void *to, const void *from, size_t size, cudaMemcpyKind kind,
+    cudaStream_t stream)
+{
+  memcpy (to, from, size);
+  return cudaSuccess;
+}
+
+static inline cudaError_t
+cudaMemcpy2DAsync (void *to, size_t to_stride, const void *from,
+    size_t from_stride, size_t bytes, size_t rows, cudaMemcpyKind kind,
+    cudaStream_t stream)
+{
+  for (size_t y = 0; y < rows; y++)
+    memcpy ((char *) to + y * to_stride, (const char *) from + y * from_stride,
+        bytes);
+  return cudaSuccess;
+}
+
+static inline cudaError_t
+cudaEventRecord (cudaEvent_t event, cudaStream_t stream)
+{
+  return cudaSuccess;
+}
+
+static inline cudaError_t
+cudaEventSynchronize (cudaEvent_t event)
+{
+  return cudaSuccess;
+}
+
+static inline cudaError_t
+cudaStreamSynchronize (cudaStream_t stream)
+{
+  return cudaSuccess;
+}
+
+static inline cudaError_t
+cudaStreamWaitEvent (cudaStream_t stream, cudaEvent_t event, unsigned flags)
+{
+  return cudaSuccess;
+}
+
 /* --- vector types ------------------------------------------------------------------ */
 
 struct short2 {

@@ -1,0 +1,17 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* A backend of the denoiser against the CPU backend, to the bit: frames, sizes and
+ * settings at random. */
+#pragma once
+
+#include "cuda/denoise/backend.h"
+
+G_BEGIN_DECLS
+
+/* Ends the program with an error that names the first difference. @context: of @ops */
+void denoise_rounds_run (const DenoiseBackendOps *ops, CvisContext *context,
+    guint rounds, guint32 seed);
+
+G_END_DECLS
