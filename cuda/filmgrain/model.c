@@ -192,7 +192,7 @@ filter_noise (gdouble *samples, guint width, guint height, const gint8 *ar,
 }
 
 static gdouble
-get_deviation (const gdouble *samples, guint width, guint height)
+find_deviation (const gdouble *samples, guint width, guint height)
 {
   const guint edge = 4 * FILM_GRAIN_LAG;
   gdouble squares = 0, n = 0;
@@ -241,7 +241,7 @@ measure_gain (
 
   filter_noise (luma, SIDE, SIDE, p->components[0].ar, p->ar_shift, NULL);
   if (component == 0) {
-    gain = get_deviation (luma, SIDE, SIDE);
+    gain = find_deviation (luma, SIDE, SIDE);
     g_free (luma);
     return gain;
   }
@@ -249,7 +249,7 @@ measure_gain (
   chroma = make_noise (width, height, 49671 + component);
   filter_noise (
       chroma, width, height, p->components[component].ar, p->ar_shift, means);
-  gain = get_deviation (chroma, width, height);
+  gain = find_deviation (chroma, width, height);
   g_free (luma);
   g_free (means);
   g_free (chroma);

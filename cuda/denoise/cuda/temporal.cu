@@ -293,7 +293,7 @@ get_left (const DenoiseDeviceMean *p, const guint16 *left, gint32 x, gint32 y,
   return left != NULL ? left[row * p->cells_across + column] : 256;
 }
 
-/* What a lane knows of the blocks that cover a cell, one for each reference */
+/* The blocks that cover a cell in each reference: share of the mean, vector */
 struct Coverings {
   gint32 part[4][DENOISE_MAX_REFERENCES];
   gint16 x[4][DENOISE_MAX_REFERENCES], y[4][DENOISE_MAX_REFERENCES];
