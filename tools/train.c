@@ -179,8 +179,6 @@ load_labelled (TrainRun *self, GError **error)
   self->summary.by_layer = splits_by_layer (self->common);
   ok = load_files (self, labels, error)
        && pbf_dataset_find_baselines (self->summary.dataset, error);
-  if (ok && !self->common->quiet)
-    warn_about_directions (&self->summary);
   pbf_labels_free (labels);
   return ok;
 }
@@ -292,6 +290,8 @@ train_network (TrainRun *self, GError **error)
   if (!pbf_dataset_split (summary->dataset, TEST_FRACTION,
           (guint64) options.seed, &summary->split, error))
     return FALSE;
+  if (options.simulate == 0 && !self->common->quiet)
+    warn_about_directions (summary);
   pbf_train_config_init (&config);
   config.hidden = (guint) options.hidden;
   config.epochs = (guint) options.epochs;

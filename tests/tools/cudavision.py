@@ -855,7 +855,7 @@ class Training(Tool):
     def test_tutorial(self):
         """The commands of docs/tutorials/melt-pool.md, in order"""
         page = read(os.path.join(SOURCES, "../docs/tutorials/melt-pool.md")).decode()
-        labels = re.search("```csv\n(.*?)```", page, re.S)[1]
+        labels = re.search("```text\n(.*?)```", page, re.S)[1]
         with open("labels.csv", "w") as stream:
             stream.write(labels)
         for block in re.findall("```\n((?:gst-launch|cudavision).*?)```", page, re.S):
@@ -896,7 +896,7 @@ class Training(Tool):
                 stream.write(text)
             errors = self.train("1.pbf", "2.pbf", "3.pbf", "-l", "labels.csv", status=1)[1]
             self.assertIn(words, errors)
-            self.assertEqual(len(errors.splitlines()), 1)
+            self.assertEqual(len(errors.splitlines()), 1, errors)
         self.assertFalse(os.path.exists("net.safetensors"))
 
     def test_bad_tables_and_networks(self):
