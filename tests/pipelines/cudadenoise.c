@@ -110,8 +110,7 @@ test_video (void)
   static const gchar *const settings[] = { "", "mode=recursive luma-only=true",
     "mode=spatial", "preset=encoder radius=1", "mode=wavelets",
     "mode=wavelets chroma=true",
-    "mode=wavelets chroma=true spins=1 shrink=soft wavelet=db4 "
-    "frames-in-flight=4" };
+    "mode=wavelets chroma=true spins=1 wavelet=db4 frames-in-flight=4" };
 
   for (guint i = 0; i < G_N_ELEMENTS (formats); i++)
     for (guint k = 0; k < G_N_ELEMENTS (settings); k++)
