@@ -4,7 +4,9 @@
  */
 /* Frames over CUDA devices through CvisFleet, as the elements compute them, with the input
  * of each device in its own memory: 1, 2, 4, ... n devices, medians of five runs, the ratio
- * to one device, and a checksum of all results, which must be the same in each row.
+ * to one device, how long the thread that submits was busy, and a checksum of all results,
+ * which must be the same in each row. Then the limit of what passes through the host's
+ * memory: copies between pinned memory and 1, 2, 4, ... devices at once.
  *
  *   bench_devices [--devices=LIST] [--balance=queue|equal|fuzzy] [--only=TEXT]
  *
@@ -13,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "benchring.h"
 #include "cuda/core/histogram.h"
@@ -415,12 +418,24 @@ take_item (CvisFleet *fleet, guint32 *hash)
   *hash = *hash * 31 + ((Item *) job)->hash;
 }
 
-/* Seconds for @n items. @items: as many as may be in flight, with room for more; @hash:
- * (nullable) */
+/* Seconds of the calling thread on a processor */
 static gdouble
-run (CvisFleet *fleet, Item *items, guint n_items, guint n, guint32 *hash)
+get_thread_time (void)
+{
+  struct timespec t;
+
+  clock_gettime (CLOCK_THREAD_CPUTIME_ID, &t);
+  return (gdouble) t.tv_sec + (gdouble) t.tv_nsec * 1e-9;
+}
+
+/* Seconds for @n items. @items: as many as may be in flight, with room for more; @hash:
+ * (nullable); @busy: the calling thread's processor time, seconds */
+static gdouble
+run (CvisFleet *fleet, Item *items, guint n_items, guint n, guint32 *hash,
+    gdouble *busy)
 {
   const guint size = cvis_fleet_get_size (fleet);
+  const gdouble cpu_begin = get_thread_time ();
   const guint64 begin = cvis_monotonic_ns ();
   guint32 sum = 0;
   guint done = 0;
@@ -445,12 +460,14 @@ run (CvisFleet *fleet, Item *items, guint n_items, guint n, guint32 *hash)
     take_item (fleet, &sum);
   if (hash != NULL)
     *hash = sum;
+  *busy = get_thread_time () - cpu_begin;
   return (gdouble) (cvis_monotonic_ns () - begin) * 1e-9;
 }
 
-/* Seconds for all items on the first @n devices, and their checksum. */
+/* Seconds for all items on the first @n devices, their checksum, and the processor time of
+ * the thread that submits them. */
 static gdouble
-measure_on (const Work *work, guint n, guint32 *hash)
+measure_on (const Work *work, guint n, guint32 *hash, gdouble *busy)
 {
   CvisDeviceTraits traits[MAX_DEVICES];
   CvisFleetDevice members[MAX_DEVICES];
@@ -460,7 +477,7 @@ measure_on (const Work *work, guint n, guint32 *hash)
     .end = end_items,
     .wait = wait_item,
     .free = free_nothing };
-  gdouble seconds[RUNS];
+  gdouble seconds[RUNS], busies[RUNS];
   CvisFleet *fleet;
   guint n_items;
   Item *items;
@@ -486,9 +503,9 @@ measure_on (const Work *work, guint n, guint32 *hash)
   items = g_new0 (Item, n_items);
   for (guint i = 0; i < n_items && work->result_size > 0; i++)
     items[i].results = allocate_pinned (work->result_size);
-  run (fleet, items, n_items, N_HASHED, hash);
+  run (fleet, items, n_items, N_HASHED, hash, busy);
   for (guint i = 0; i < RUNS; i++)
-    seconds[i] = run (fleet, items, n_items, work->n_items, NULL);
+    seconds[i] = run (fleet, items, n_items, work->n_items, NULL, &busies[i]);
   cvis_fleet_free (fleet);
   for (guint i = 0; i < n_items; i++) {
     cvis_pinned_free (devices->devices[0].context, items[i].results);
@@ -498,6 +515,7 @@ measure_on (const Work *work, guint n, guint32 *hash)
   g_free (items);
   for (guint i = 0; i < n; i++)
     close_lane (&lanes[i]);
+  *busy = bench_median (busies, RUNS);
   return bench_median (seconds, RUNS);
 }
 
@@ -516,13 +534,15 @@ measure (const Work *work)
 
   for (guint n = 1; n != 0; n = get_next_count (n, all)) {
     guint32 hash;
-    const gdouble seconds = measure_on (work, n, &hash);
+    gdouble busy;
+    const gdouble seconds = measure_on (work, n, &hash, &busy);
 
     if (n == 1)
       alone = seconds;
-    printf ("| %s | %u | %.2f | %.0f | %.3f | %08x |\n", work->name, n,
+    printf ("| %s | %u | %.2f | %.0f | %.3f | %.0f | %08x |\n", work->name, n,
         seconds * 1e6 / work->n_items / work->units,
-        work->n_items * work->units / seconds, alone / seconds, hash);
+        work->n_items * work->units / seconds, alone / seconds,
+        100.0 * busy / seconds, hash);
     fflush (stdout);
   }
 }
@@ -619,6 +639,101 @@ measure_meltpool (const gchar *name, gboolean pinned)
   pbf_model_unref (model);
 }
 
+/* --- copies ------------------------------------------------------------------------ */
+
+#define COPY_SIZE (64u << 20)
+#define N_COPIES 100
+
+/* What a device copies at once */
+typedef struct {
+  CvisContext *context;
+  gpointer memory[2], pinned[2];
+  cudaStream_t streams[2];
+} Copier;
+
+static void
+open_copier (Copier *copier, CvisContext *context)
+{
+  GError *error = NULL;
+
+  copier->context = context;
+  check (cvis_context_push (context, &error), &error);
+  for (guint i = 0; i < 2; i++) {
+    must (cudaMalloc (&copier->memory[i], COPY_SIZE));
+    copier->pinned[i] = allocate_pinned (COPY_SIZE);
+    memset (copier->pinned[i], 1, COPY_SIZE);
+    must (
+        cudaStreamCreateWithFlags (&copier->streams[i], cudaStreamNonBlocking));
+  }
+  cvis_context_pop (context);
+}
+
+static void
+close_copier (Copier *copier)
+{
+  if (!cvis_context_push (copier->context, NULL))
+    return;
+  for (guint i = 0; i < 2; i++) {
+    cudaFree (copier->memory[i]);
+    cvis_pinned_free (devices->devices[0].context, copier->pinned[i]);
+    cudaStreamDestroy (copier->streams[i]);
+  }
+  cvis_context_pop (copier->context);
+}
+
+/* GB/s of @n devices together. @ways: bit 0 to the devices, bit 1 from them */
+static gdouble
+copy_at_once (Copier *copiers, guint n, guint ways)
+{
+  GError *error = NULL;
+  const guint64 begin = cvis_monotonic_ns ();
+  guint64 bytes = 0;
+
+  for (guint i = 0; i < n; i++) {
+    Copier *c = &copiers[i];
+
+    check (cvis_context_push (c->context, &error), &error);
+    for (guint k = 0; k < 2 * N_COPIES; k++) {
+      const guint way = k % 2;
+
+      if ((ways >> way & 1) == 0)
+        continue;
+      must (cudaMemcpyAsync (way ? c->pinned[1] : c->memory[0],
+          way ? c->memory[1] : c->pinned[0], COPY_SIZE, cudaMemcpyDefault,
+          c->streams[way]));
+      bytes += COPY_SIZE;
+    }
+    cvis_context_pop (c->context);
+  }
+  for (guint i = 0; i < n; i++) {
+    check (cvis_context_push (copiers[i].context, &error), &error);
+    must (cudaDeviceSynchronize ());
+    cvis_context_pop (copiers[i].context);
+  }
+  return (gdouble) bytes / (gdouble) (cvis_monotonic_ns () - begin);
+}
+
+static void
+measure_copies (void)
+{
+  const guint all = MIN (devices->n, MAX_DEVICES);
+  Copier copiers[MAX_DEVICES];
+
+  printf ("\n| pinned memory, devices | to (GB/s) | from (GB/s) | both ways "
+          "(GB/s) |\n|---|---|---|---|\n");
+  for (guint i = 0; i < all; i++)
+    open_copier (&copiers[i], devices->devices[i].context);
+  for (guint n = 1; n != 0; n = get_next_count (n, all)) {
+    copy_at_once (copiers, n, 3);
+    printf ("| %u |", n);
+    for (guint ways = 1; ways <= 3; ways++)
+      printf (" %.0f |", copy_at_once (copiers, n, ways));
+    printf ("\n");
+  }
+  for (guint i = 0; i < all; i++)
+    close_copier (&copiers[i]);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -649,8 +764,9 @@ main (int argc, char **argv)
   }
   devices = cvis_devices_new (ids, -1, &error);
   check (devices != NULL, &error);
-  printf ("| work | devices | us a frame | frames/s | ratio | checksum |\n"
-          "|---|---|---|---|---|---|\n");
+  printf (
+      "| work | devices | us a frame | frames/s | ratio | submitter busy (%%) "
+      "| checksum |\n|---|---|---|---|---|---|---|\n");
   for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
     if (strstr (names[i], only) == NULL)
       continue;
@@ -662,6 +778,8 @@ main (int argc, char **argv)
     else
       measure_meltpool (names[i], i == 5);
   }
+  if (strstr ("copies", only) != NULL)
+    measure_copies ();
   cvis_devices_free (devices);
   return 0;
 }

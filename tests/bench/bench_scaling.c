@@ -13,8 +13,9 @@
  *   host       the same in row blocks: lwt_engine_new_over() with the first n devices
  *   first      the same from and to the memory of the first device, CUDA only
  *   resident   one row block on each of the first n devices, coefficients stay there too;
- *              halo rows are copied from the other devices for each surface. Time of a
- *              surface in a continuous stream; two are in flight on each device
+ *              halo rows are copied from the other devices for each surface (peer access is
+ *              enabled). Time of a surface in a continuous stream; two are in flight on each
+ *              device, each with its own memory and stream
  *
  * --devices: as cuda-device-ids. --memory: device memory to use on each device, MiB; then
  * only the lines whole and host. With the build's option test-hooks and
@@ -319,16 +320,21 @@ typedef struct {
   guint n;
 } Halo;
 
+/* A surface in flight */
+typedef struct {
+  guint8 *in, *out; /* pictures of the block's height */
+  gpointer stream;
+  GArray *halos;
+  LwtJob job;
+} Slot;
+
 typedef struct {
   const CvisDevice *device;
   LwtRowBlock rows;
   LwtEngine *engine;
-  guint8 *in, *out; /* pictures of the block's height */
-  gpointer stream;
   guint n_own, n_all, n_out;
   LwtRect own[LWT_MAX_RUNS], all[LWT_MAX_RUNS], to[LWT_MAX_RUNS];
-  GArray *halos;
-  LwtJob jobs[DEPTH];
+  Slot slots[DEPTH];
 } Part;
 
 typedef struct {
@@ -362,14 +368,18 @@ add_halos (const Resident *r, Part *part, const Part *other)
 
       if (row >= end || column >= right)
         continue;
-      halo = (Halo){ find_sample (r, part->in, row - a->whole + a->own, column),
-        find_sample (r, other->in, row - b->whole + b->own, column),
-        (right - column) * SAMPLE, end - row };
-      g_array_append_val (part->halos, halo);
+      for (guint s = 0; s < DEPTH; s++) {
+        halo = (Halo){ find_sample (r, part->slots[s].in,
+                           row - a->whole + a->own, column),
+          find_sample (r, other->slots[s].in, row - b->whole + b->own, column),
+          (right - column) * SAMPLE, end - row };
+        g_array_append_val (part->slots[s].halos, halo);
+      }
     }
 }
 
-/* Moves the rows of @rects between the whole picture on the host and the block's. */
+/* Moves the rows of @rects between the whole picture on the host and the block's, and
+ * waits. */
 static void
 move_rects (const Resident *r, const Part *part, const LwtRect *rects, guint n,
     gfloat *whole, guint8 *own, gboolean down)
@@ -383,17 +393,37 @@ move_rects (const Resident *r, const Part *part, const LwtRect *rects, guint n,
 
     copy_rows (part->device, down ? host : there, down ? stride : r->stride,
         down ? there : host, down ? r->stride : stride, rects[i].width * SAMPLE,
-        rects[i].n, part->stream);
+        rects[i].n, NULL);
   }
+#ifdef CVIS_CUDA_RUNTIME
+  if (part->device->context != NULL)
+    MUST (cudaDeviceSynchronize ());
+#endif
 }
 
 static void
-wait_stream (const Part *part)
+init_slot (const Resident *r, const Part *part, Slot *slot)
 {
+  const gsize size = r->stride * part->rows.height;
+  const gboolean on_device = part->device->context != NULL;
+
+  slot->halos = g_array_new (FALSE, FALSE, sizeof (Halo));
+  slot->in = alloc_on (part->device, size);
+  slot->out = alloc_on (part->device, size);
 #ifdef CVIS_CUDA_RUNTIME
-  if (part->device->context != NULL)
-    MUST (cudaStreamSynchronize ((cudaStream_t) part->stream));
+  if (on_device)
+    MUST (cudaStreamCreateWithFlags (
+        (cudaStream_t *) &slot->stream, cudaStreamNonBlocking));
 #endif
+  move_rects (
+      r, part, part->own, part->n_own, (gfloat *) r->c->in, slot->in, FALSE);
+  slot->job = (LwtJob){ .data = slot->in,
+    .stride = r->stride,
+    .on_device = on_device,
+    .stream = slot->stream };
+  slot->job.parts[r->c->part] = (LwtPlane){
+    .data = slot->out, .stride = r->stride, .on_device = on_device
+  };
 }
 
 static void
@@ -414,34 +444,14 @@ init_part (Resident *r, guint i)
       &r->blocks, &part->rows, inverse, TRUE, part->all);
   part->n_out = lwt_row_blocks_get_runs (
       &r->blocks, &part->rows, !inverse, FALSE, part->to);
-  part->halos = g_array_new (FALSE, FALSE, sizeof (Halo));
   config.height = part->rows.height;
   part->engine = lwt_engine_new (&config, part->device->context, &error);
   if (part->engine == NULL)
     give_up (error);
   enter (part->device);
-  part->in = alloc_on (part->device, r->stride * config.height);
-  part->out = alloc_on (part->device, r->stride * config.height);
-#ifdef CVIS_CUDA_RUNTIME
-  if (part->device->context != NULL)
-    MUST (cudaStreamCreateWithFlags (
-        (cudaStream_t *) &part->stream, cudaStreamNonBlocking));
-#endif
-  move_rects (
-      r, part, part->own, part->n_own, (gfloat *) r->c->in, part->in, FALSE);
-  wait_stream (part);
+  for (guint k = 0; k < DEPTH; k++)
+    init_slot (r, part, &part->slots[k]);
   leave (part->device);
-  for (guint k = 0; k < DEPTH; k++) {
-    LwtJob *job = &part->jobs[k];
-
-    job->data = part->in;
-    job->stride = r->stride;
-    job->on_device = part->device->context != NULL;
-    job->stream = part->stream;
-    job->parts[r->c->part] = (LwtPlane){
-      .data = part->out, .stride = r->stride, .on_device = job->on_device
-    };
-  }
 }
 
 static void
@@ -449,14 +459,18 @@ clear_part (Part *part)
 {
   lwt_engine_free (part->engine);
   enter (part->device);
-  free_on (part->device, part->in);
-  free_on (part->device, part->out);
+  for (guint k = 0; k < DEPTH; k++) {
+    Slot *slot = &part->slots[k];
+
+    free_on (part->device, slot->in);
+    free_on (part->device, slot->out);
 #ifdef CVIS_CUDA_RUNTIME
-  if (part->device->context != NULL)
-    cudaStreamDestroy ((cudaStream_t) part->stream);
+    if (part->device->context != NULL)
+      cudaStreamDestroy ((cudaStream_t) slot->stream);
 #endif
+    g_array_unref (slot->halos);
+  }
   leave (part->device);
-  g_array_unref (part->halos);
 }
 
 static void
@@ -478,17 +492,17 @@ run_part (gpointer user_data)
 
   enter (part->device);
   for (gint i = 0; i < frames; i++) {
-    LwtJob *job = &part->jobs[i % DEPTH];
+    Slot *slot = &part->slots[i % DEPTH];
 
     if (i >= DEPTH)
       await_part (part);
-    for (guint k = 0; k < part->halos->len; k++) {
-      const Halo *halo = &g_array_index (part->halos, Halo, k);
+    for (guint k = 0; k < slot->halos->len; k++) {
+      const Halo *halo = &g_array_index (slot->halos, Halo, k);
 
-      copy_rows (part->device, halo->to, job->stride, halo->from, job->stride,
-          halo->bytes, halo->n, part->stream);
+      copy_rows (part->device, halo->to, slot->job.stride, halo->from,
+          slot->job.stride, halo->bytes, halo->n, slot->stream);
     }
-    if (!lwt_engine_submit (part->engine, job, &error))
+    if (!lwt_engine_submit (part->engine, &slot->job, &error))
       give_up (error);
   }
   for (gint i = 0; i < MIN (frames, DEPTH); i++)
@@ -542,8 +556,8 @@ measure_resident (Case *c, guint n)
     Part *part = &r.parts[i];
 
     enter (part->device);
-    move_rects (&r, part, part->to, part->n_out, c->out, part->out, TRUE);
-    wait_stream (part);
+    move_rects (
+        &r, part, part->to, part->n_out, c->out, part->slots[0].out, TRUE);
     leave (part->device);
   }
   print_line (c, "resident", n, n, times);
@@ -646,6 +660,28 @@ measure_wavelet (const gchar *name, guint side)
   lwt_wavelet_free (wavelet);
 }
 
+#ifdef CVIS_CUDA_RUNTIME
+/* Without it, copies from device to device go through the host. */
+static void
+enable_peers (void)
+{
+  for (guint i = 0; i < devices->n; i++) {
+    enter (&devices->devices[i]);
+    for (guint k = 0; k < devices->n; k++) {
+      const cudaError_t code =
+          k == i ? cudaSuccess
+                 : cudaDeviceEnablePeerAccess (devices->devices[k].id, 0);
+
+      if (code != cudaSuccess && code != cudaErrorPeerAccessAlreadyEnabled)
+        printf ("%s does not reach %s: %s\n", devices->devices[i].name,
+            devices->devices[k].name, cudaGetErrorString (code));
+      (void) cudaGetLastError ();
+    }
+    leave (&devices->devices[i]);
+  }
+}
+#endif
+
 static void
 print_devices (void)
 {
@@ -685,6 +721,10 @@ main (int argc, char **argv)
   rounds = MAX (rounds, 1);
   frames = MAX (frames, 1);
   print_devices ();
+#ifdef CVIS_CUDA_RUNTIME
+  if (devices->n > 1 && devices->devices[0].context != NULL)
+    enable_peers ();
+#endif
   wavelets = g_strsplit (names, ",", -1);
   numbers = g_strsplit (sides, ",", -1);
   for (guint k = 0; numbers[k] != NULL; k++)
