@@ -684,6 +684,26 @@ class Monitor(Tool):
         with open("l.html", encoding="utf-8") as file:
             self.assertIn("Classes by the network", file.read())
 
+    def test_unknown(self):
+        """Frames of none of the network's states have the answer of their own in table, JSON lines,
+        JSON and page: melt pools of a machine whose baseline the network does not have."""
+        launch("pbftestsrc num-buffers=2000 gain=0.5 pool-size=0.7 ! pbffilesink location=l.pbf")
+        command = ["monitor", "l.pbf", "-m",
+                   os.path.join(SOURCES, "../networks/meltpool-simulated.safetensors")]
+        run(*command, "-o", "f.csv", "--jsonl", "f.jsonl", "--report", "l.html")
+        with open("f.csv", encoding="utf-8") as file:
+            classes = [row["class"] for row in csv.DictReader(file)]
+        with open("f.jsonl", encoding="utf-8") as file:
+            rows = [json.loads(line) for line in file]
+        self.assertGreater(classes.count("unknown"), 100)
+        self.assertEqual([row.get("class") or "" for row in rows], classes)
+        self.assertTrue(all(row["outputs"]["unknown"] >= 0.5 for row in rows
+                            if row.get("class") == "unknown"))
+        found = {f["class"]: f["frames"] for f in json.loads(run(*command, "--json")[0])["classes"]}
+        self.assertEqual(found["unknown"], classes.count("unknown"))
+        with open("l.html", encoding="utf-8") as file:
+            self.assertIn("unknown", file.read())
+
     def test_baseline(self):
         launch("pbftestsrc num-buffers=4000 ! pbffilesink location=l.pbf")
         self.make_model("n.safetensors", "--baseline")

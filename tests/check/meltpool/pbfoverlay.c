@@ -263,26 +263,52 @@ GST_START_TEST (test_names)
 }
 GST_END_TEST;
 
-/* The class, its probability and the vote are drawn. */
-GST_START_TEST (test_class)
+static GstBuffer *
+draw_class (GstHarness *h, guint class_index)
 {
-  GstHarness *h = harness_every ();
-  GstBuffer *plain = gst_harness_push_and_pull (h, frame_with_result (0));
   CvisPbfResult r = result_of_frame ();
-  GstBuffer *in = frame (GST_MSECOND), *out;
-  GstMapInfo map;
+  GstBuffer *in = frame (GST_MSECOND);
 
-  r.class_index = 1;
+  r.n_outputs = 3;
+  r.class_index = class_index;
   r.class_probability = 0.75f;
   r.vote_n = 100;
   r.vote_count = 97;
   add_result (in, &r);
-  out = gst_harness_push_and_pull (h, in);
-  gst_buffer_map (out, &map, GST_MAP_READ);
-  fail_if (gst_buffer_memcmp (plain, 0, map.data, map.size) == 0);
-  gst_buffer_unmap (out, &map);
+  return gst_harness_push_and_pull (h, in);
+}
+
+static gboolean
+differ (GstBuffer *a, GstBuffer *b)
+{
+  GstMapInfo map;
+  gboolean equal;
+
+  gst_buffer_map (b, &map, GST_MAP_READ);
+  equal = gst_buffer_memcmp (a, 0, map.data, map.size) == 0;
+  gst_buffer_unmap (b, &map);
+  return !equal;
+}
+
+/* The class by its name, its probability and the vote are drawn. */
+GST_START_TEST (test_class)
+{
+  GstHarness *h = harness_every ();
+  GstBuffer *plain = gst_harness_push_and_pull (h, frame_with_result (0));
+  GstBuffer *nominal, *unknown, *renamed;
+
+  push_names (h, "<nominal,keyhole,unknown>");
+  nominal = draw_class (h, 0);
+  unknown = draw_class (h, 2);
+  push_names (h, "<nominal,keyhole,unkown>");
+  renamed = draw_class (h, 2);
+  fail_unless (differ (plain, nominal));
+  fail_unless (differ (nominal, unknown));
+  fail_unless (differ (unknown, renamed));
   gst_buffer_unref (plain);
-  gst_buffer_unref (out);
+  gst_buffer_unref (nominal);
+  gst_buffer_unref (unknown);
+  gst_buffer_unref (renamed);
   gst_harness_teardown (h);
 }
 GST_END_TEST;
