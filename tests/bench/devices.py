@@ -157,7 +157,8 @@ def main():
     runner.bench("bench_devices", share=0.4)
     runner.bench("bench_scaling", "--sides=16384", "--no-host", "--frames=200",
                  "--rounds=3", share=0.5)
-    runner.bench("bench_balance", "--devices=all", "--chunks=400", "--rounds=3", share=1)
+    runner.bench("bench_balance", "--devices=all", "--side=16384", f"--chunks={200 * n}",
+                 "--rounds=3", share=1)
     sys.exit(0 if equal else 1)
 
 
