@@ -486,8 +486,7 @@ check_engines (Harness *h)
 static void
 check_filters (Harness *h)
 {
-  /* not used by the element before this passes: with wavelet 5/3 on 6x4 samples the
-   * roughness differed from the CPU's */
+  /* the element does not use the kernels before this passes on a device */
   if (g_getenv ("CUDAVISION_FILTERS") == NULL)
     return;
   for (guint round = 0; round < 120; round++) {

@@ -740,35 +740,12 @@ forward_bands (
              b->plan->config.layout, x, bands, low, b->work, error);
 }
 
-/* The low-pass of the cut-offs that @task needs. */
+/* Low-passes and components of a filter other than wavelet-decimated. */
 gboolean
-smooth_surface (
-    LwtBackend *b, LwtPartsTask *task, const guint32 *missing, GError **error)
+smooth_surface (LwtBackend *b, LwtPartsTask *task, GError **error)
 {
-  const gboolean made[4] = { task->parts[CVIS_SURFACE_PART_NOISE].data != NULL,
-    task->parts[CVIS_SURFACE_PART_ROUGHNESS].data != NULL,
-    task->parts[CVIS_SURFACE_PART_WAVINESS].data != NULL,
-    task->parts[CVIS_SURFACE_PART_FORM].data != NULL };
-  gboolean needs[3] = { made[0] || made[1], made[1] || made[2],
-    made[2] || made[3] };
-
-  /* a low-pass also serves as the next one if their cut-offs are equal */
-  for (guint k = 2; k > 0; k--)
-    if (b->smoother.smooth[k].data == NULL)
-      needs[k - 1] = needs[k - 1] || needs[k];
-  for (guint k = 0; k < 3; k++) {
-    task->at_zero[k] = TRUE;
-    task->low[k] = k > 0 ? task->low[k - 1] : task->picture;
-    if (b->smoother.smooth[k].data == NULL)
-      continue;
-    task->low[k] = b->smoother.smooth[k];
-    if (needs[k]
-        && !lwt_device_smoother_run (
-            &b->smoother, k, task->picture, missing, b->work, error))
-      return FALSE;
-  }
-  return !(made[0] || made[1] || made[2] || made[3])
-         || lwt_transform_parts (&b->workspace.transform, &b->plan->parts, task,
+  return lwt_device_smoother_run (&b->smoother, task, b->work, error)
+         && lwt_transform_parts (&b->workspace.transform, &b->plan->parts, task,
              b->workspace.work, b->work, error);
 }
 
@@ -789,7 +766,7 @@ filter_surface (
   for (guint i = CVIS_SURFACE_PART_NOISE; i <= CVIS_SURFACE_PART_FORM; i++)
     task.parts[i] = get_part (b, s, i);
   if (b->smooths)
-    return smooth_surface (b, &task, task.missing, error);
+    return smooth_surface (b, &task, error);
   return lwt_workspace_filter (
              &b->workspace, &b->plan->parts, &task, low, b->work, error)
          && forward_bands (b, s, x, low, error);

@@ -43,9 +43,9 @@ gboolean lwt_device_smoother_take (
 /* Copies the tables to the device. Waits for @stream. */
 gboolean lwt_device_smoother_fill (
     LwtDeviceSmoother *smoother, cudaStream_t stream, GError **error);
-/* Low-pass of @x for the cut-off @which to smooth[@which].
- * @missing: (nullable): as in LwtPartsTask */
-gboolean lwt_device_smoother_run (LwtDeviceSmoother *smoother, guint which,
-    LwtPicture x, const guint32 *missing, cudaStream_t stream, GError **error);
+/* Computes the low-passes of @task's picture that its components need, and writes their
+ * places to task->low and task->at_zero. */
+gboolean lwt_device_smoother_run (LwtDeviceSmoother *smoother,
+    LwtPartsTask *task, cudaStream_t stream, GError **error);
 
 G_END_DECLS

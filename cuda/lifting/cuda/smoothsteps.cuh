@@ -368,8 +368,11 @@ lwt_device_smoother_take (
   return TRUE;
 }
 
-extern "C" gboolean
-lwt_device_smoother_run (LwtDeviceSmoother *s, guint which, LwtPicture x,
+namespace {
+
+/* Low-pass of @x for the cut-off @which to s->smooth[which]. */
+gboolean
+run_low_pass (LwtDeviceSmoother *s, guint which, LwtPicture x,
     const guint32 *missing, cudaStream_t stream, GError **error)
 {
   const gboolean wavelet = s->plan->config.filter == LWT_FILTER_WAVELET;
@@ -381,4 +384,34 @@ lwt_device_smoother_run (LwtDeviceSmoother *s, guint which, LwtPicture x,
   return wavelet
              ? smooth_wavelet<gfloat> (s, which, x, missing, stream, error)
              : smooth_gaussian<gfloat> (s, which, x, missing, stream, error);
+}
+
+} // namespace
+
+extern "C" gboolean
+lwt_device_smoother_run (LwtDeviceSmoother *s, LwtPartsTask *task,
+    cudaStream_t stream, GError **error)
+{
+  const LwtPicture *parts = &task->parts[CVIS_SURFACE_PART_NOISE];
+  gboolean needs[3];
+
+  for (guint k = 0; k < 3; k++)
+    needs[k] = parts[k].data != NULL || parts[k + 1].data != NULL;
+  /* a low-pass also serves as the next one if their cut-offs are equal */
+  for (guint k = 2; k > 0; k--)
+    if (s->smooth[k].data == NULL)
+      needs[k - 1] = needs[k - 1] || needs[k];
+  for (guint k = 0; k < 3; k++) {
+    const gboolean own = s->smooth[k].data != NULL;
+
+    if (own && needs[k]
+        && !run_low_pass (s, k, task->picture, task->missing, stream, error))
+      return FALSE;
+    /* only now: the filter may have exchanged its pictures */
+    task->low[k] = own     ? s->smooth[k]
+                   : k > 0 ? task->low[k - 1]
+                           : task->picture;
+    task->at_zero[k] = TRUE;
+  }
+  return TRUE;
 }
