@@ -172,10 +172,10 @@ launch (dim3 grid, unsigned n, void *memory, size_t shared,
 /* Launches a kernel that is a call of @work. */
 template <typename Work>
 static inline void
-start (dim3 grid, unsigned n, Work work)
+start (dim3 grid, unsigned n, Work work, void *memory = NULL, size_t shared = 0)
 {
   launch (
-      grid, n, NULL, 0, [] (void *data) { (*(Work *) data) (); }, &work);
+      grid, n, memory, shared, [] (void *data) { (*(Work *) data) (); }, &work);
 }
 
 /* Gives @value to the other lanes. Returns: a function that tells that of a lane */

@@ -490,11 +490,18 @@ check_filters (Harness *h)
   if (g_getenv ("CUDAVISION_FILTERS") == NULL)
     return;
   for (guint round = 0; round < 120; round++) {
+    /* some with more rows or columns than a tile */
+    static const guint sizes[][2] = { { 2048, 1037 }, { 11000, 3 },
+      { 7, 5000 } };
     GRand *random = g_rand_new_with_seed ((guint32) harness_random (h));
     LwtConfig config;
 
     /* every fourth round filters */
     draw_config (h, random, 4 * round, round % 9 == 0 ? 500 : 150, &config);
+    if (round % 7 == 5) {
+      config.width = sizes[round / 7 % 3][0];
+      config.height = sizes[round / 7 % 3][1];
+    }
     config.filter = round % 2 == 0 ? LWT_FILTER_GAUSSIAN : LWT_FILTER_WAVELET;
     config.parts &= ~(1u << CVIS_SURFACE_PART_BANDS);
     config.parts |= 1u << CVIS_SURFACE_PART_ROUGHNESS;

@@ -740,15 +740,6 @@ forward_bands (
              b->plan->config.layout, x, bands, low, b->work, error);
 }
 
-/* Low-passes and components of a filter other than wavelet-decimated. */
-gboolean
-smooth_surface (LwtBackend *b, LwtPartsTask *task, GError **error)
-{
-  return lwt_device_smoother_run (&b->smoother, task, b->work, error)
-         && lwt_transform_parts (&b->workspace.transform, &b->plan->parts, task,
-             b->workspace.work, b->work, error);
-}
-
 gboolean
 filter_surface (
     LwtBackend *b, const Slot *s, LwtPicture x, LwtLowBand *low, GError **error)
@@ -765,8 +756,9 @@ filter_surface (
   task.height = b->plan->config.height;
   for (guint i = CVIS_SURFACE_PART_NOISE; i <= CVIS_SURFACE_PART_FORM; i++)
     task.parts[i] = get_part (b, s, i);
-  if (b->smooths)
-    return smooth_surface (b, &task, error);
+  if (b->smooths) /* without missing points the filter looks for some */
+    return lwt_device_smoother_run (
+        &b->smoother, &task, &s->findings->not_finite, b->work, error);
   return lwt_workspace_filter (
              &b->workspace, &b->plan->parts, &task, low, b->work, error)
          && forward_bands (b, s, x, low, error);
@@ -997,18 +989,21 @@ gboolean
 compute_job (LwtBackend *b, Slot *s, GError **error)
 {
   LwtLowBand low = { { NULL, 0 } };
-  gboolean as_came;
+  gboolean as_came, looks = FALSE;
   LwtPicture x;
 
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++)
+    looks = looks || (b->smooths && lwt_job_makes (s->job, i));
   if (!CVIS_CUDA (
           cudaMemsetAsync (s->findings, 0, sizeof *s->findings, b->work), error)
       || !make_picture (b, s, &x, &as_came, error)
       || !run_operation (b, s, x, &low, error))
     return FALSE;
-  /* without an output the samples themselves are checked */
+  /* low-pass filters look for missing points; without an output the samples themselves
+   * are checked */
   if (low.picture.data == NULL)
     low = { x, b->plan->width, b->plan->height, 1, 1 };
-  if (as_came && !b->plain
+  if (as_came && !b->plain && !looks
       && !CVIS_CUDA (
           lwt_launch_check (b->plan->config.type, low.picture, low.step_x,
               low.step_y, low.width, low.height, s->findings, b->work),

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "cuda/core/arena.cuh"
+#include "cuda/lifting/cuda/device.cuh"
 #include "cuda/lifting/cuda/launch.cuh"
 
 #include "cuda/lifting/cuda/smoothkernels.cuh"
@@ -15,29 +16,46 @@ namespace {
 /* A kernel that runs FUNCTION of its task. */
 template <typename Task, void (*FUNCTION) (const Task &)>
 __global__ void
-__launch_bounds__ (LWT_SMOOTH_THREADS) smooth_kernel (Task task)
+__launch_bounds__ (LWT_SMOOTH_THREADS)
+    smooth_kernel (LWT_PARAMETER (Task, task))
 {
   lwt_wait_for_previous ();
   FUNCTION (task);
 }
 
+/* Three blocks share the memory of a multiprocessor; doubles need more registers. */
 template <typename T, typename Task, void (*FUNCTION) (const Task &, T *)>
 __global__ void
-__launch_bounds__ (LWT_SMOOTH_THREADS) smooth_shared_kernel (Task task)
+__launch_bounds__ (LWT_SMOOTH_THREADS, sizeof (T) == 4 ? 3 : 2)
+    smooth_shared_kernel (LWT_PARAMETER (Task, task))
 {
   lwt_wait_for_previous ();
   FUNCTION (task, (T *) LWT_SHARED);
 }
 
+/* Starts a kernel with @bytes of shared memory. */
+template <typename Task>
+gboolean
+start_shared (void (*kernel) (Task), const Task &task, dim3 grid, gsize bytes,
+    cudaStream_t stream, GError **error)
+{
+  return (bytes <= 49152
+             || CVIS_CUDA (
+                 cudaFuncSetAttribute ((const void *) kernel,
+                     cudaFuncAttributeMaxDynamicSharedMemorySize, (int) bytes),
+                 error))
+         && lwt_launch (kernel, "a filter's kernel", grid, LWT_SMOOTH_THREADS,
+             bytes, stream, task, error);
+}
+
 } // namespace
 
 #define SMOOTH_START_SHARED(                                                   \
-    kernel, element, task, blocks, rows, stream, error)                        \
-  lwt_launch (smooth_shared_kernel<element,                                    \
-                  typename std::decay<decltype (task)>::type, kernel>,         \
-      "a filter's kernel",                                                     \
-      dim3 ((guint) (blocks), (guint) MIN ((rows), MOST_BLOCK_ROWS)),          \
-      LWT_SMOOTH_THREADS, LWT_SMOOTH_SHARED, (stream), (task), (error))
+    kernel, element, task, blocks, rows, bytes, stream, error)                 \
+  start_shared (smooth_shared_kernel<element,                                  \
+                    typename std::decay<decltype (task)>::type, kernel>,       \
+      task, dim3 ((guint) (blocks), (guint) MIN ((rows), MOST_BLOCK_ROWS)),    \
+      (bytes), (stream), (error))
 
 #define SMOOTH_START(kernel, task, threads, rows, stream, error)               \
   lwt_launch (                                                                 \

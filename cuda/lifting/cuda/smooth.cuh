@@ -21,15 +21,19 @@ typedef struct {
 
 /**
  * LwtDeviceSmoother: tables and memory of the filters of a plan
- * @smooth: [k] the low-pass for cut-off k; %NULL data: as the one before
- * @rows, @coarse, @middle, @tall: small pictures of the samples and of their weights
+ * @own: [k] cut-off k differs from the one before
+ * @smooth: [k] the low-pass for cut-off k, kept if a later one is subtracted from it
+ * @between: wavelet: [k] the rows of that low-pass, [3] levels on the way
+ * @rows, @coarse, @middle, @tall: Gaussian: small pictures of the samples and of their
+ *   weights
  */
 typedef struct {
   const LwtPlan *plan;
   LwtSmoothLine lines[3][2];
   LwtSmoothTables tables[3][2];
+  gboolean own[3];
   LwtPicture smooth[3];
-  LwtPicture between[2];
+  LwtPicture between[4];
   LwtPicture rows[2], coarse[2], middle[2], tall[2];
 } LwtDeviceSmoother;
 
@@ -43,9 +47,11 @@ gboolean lwt_device_smoother_take (
 /* Copies the tables to the device. Waits for @stream. */
 gboolean lwt_device_smoother_fill (
     LwtDeviceSmoother *smoother, cudaStream_t stream, GError **error);
-/* Computes the low-passes of @task's picture that its components need, and writes their
- * places to task->low and task->at_zero. */
+/* Computes the components of @task; its low and at_zero are not used.
+ * @not_finite: (nullable): in device memory, set to 1 if a sample of the picture is not
+ *   finite; without task->missing only */
 gboolean lwt_device_smoother_run (LwtDeviceSmoother *smoother,
-    LwtPartsTask *task, cudaStream_t stream, GError **error);
+    const LwtPartsTask *task, guint32 *not_finite, cudaStream_t stream,
+    GError **error);
 
 G_END_DECLS

@@ -3,13 +3,14 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* Kernels of the Gaussian filter of order 0 and the undecimated wavelet; also compiled for
- * the CPU by tests/emulation. A thread computes a result, in the order of
- * cuda/lifting/cpu/smoothlines.h, so the bits are the same. Formulas:
- * cuda/lifting/smooth.h.
+ * the CPU by tests/emulation. Sums run in the order of cuda/lifting/cpu/smoothlines.h, so
+ * the bits are the same. Formulas: cuda/lifting/smooth.h.
  *
- * Pictures have rows of any stride; row y of block row b is b, b + gridDim.y, .. */
+ * Pictures have rows of any stride. Row y of block row b is b, b + gridDim.y, ..; with
+ * several rows a thread, groups of rows. */
 #pragma once
 
+#include "cuda/lifting/polynomial.h"
 #include "cuda/lifting/smooth.h"
 
 /* Threads of a block, side by side along x */
@@ -20,8 +21,42 @@ template <typename T> struct SmoothPicture {
   gsize pitch; /* elements from row to row */
 };
 
+template <typename T>
+static __device__ __forceinline__ T &
+smooth_at (const SmoothPicture<T> &picture, gint x, gint y)
+{
+  return picture.data[(gsize) y * picture.pitch + (gsize) x];
+}
+
+/* Four samples of a row, the first one at a multiple of four */
+template <typename T> struct alignas (16) SmoothQuad {
+  T v[4];
+};
+
+template <typename T>
+static __device__ __forceinline__ SmoothQuad<T>
+smooth_load_quad (const T *from)
+{
+  return *(const SmoothQuad<T> *) from;
+}
+
+template <typename T>
+static __device__ __forceinline__ void
+smooth_store_quad (T *to, const SmoothQuad<T> &quad)
+{
+  *(SmoothQuad<T> *) to = quad;
+}
+
+/* Whether a point is there. @missing: (nullable): a bit for each point, rows of @words */
+static __device__ __forceinline__ bool
+smooth_is_there (const guint32 *missing, guint words, gint x, gint y)
+{
+  return missing == NULL
+         || (missing[(gsize) y * words + (guint) x / 32] >> (x & 31) & 1) == 0;
+}
+
 /* A sample of a picture, or with @weights instead its weight: 1, and 0 for missing points,
- * which are 0 themselves. @missing: (nullable): a bit for each point, rows of @words. */
+ * which are 0 themselves. */
 template <typename T> struct SmoothSource {
   SmoothPicture<const T> picture;
   const guint32 *missing;
@@ -33,23 +68,136 @@ template <typename T>
 static __device__ __forceinline__ T
 smooth_read (const SmoothSource<T> &from, gint x, gint y)
 {
-  const bool there =
-      from.missing == NULL
-      || (from.missing[(gsize) y * from.words + (guint) x / 32] >> (x & 31) & 1)
-             == 0;
+  const bool there = smooth_is_there (from.missing, from.words, x, y);
 
   if (from.weights)
     return there ? 1 : 0;
-  return there ? from.picture.data[(gsize) y * from.picture.pitch + x] : 0;
+  return there ? smooth_at (from.picture, x, y) : 0;
+}
+
+/* The same; without @HOLES no point is missing, and samples are wanted. */
+template <bool HOLES, typename T>
+static __device__ __forceinline__ T
+smooth_fetch (const SmoothSource<T> &from, gint x, gint y)
+{
+  return HOLES ? smooth_read (from, x, y) : smooth_at (from.picture, x, y);
+}
+
+/* Without missing points, samples that are not finite are noted where they are read. */
+template <typename T>
+static __device__ __forceinline__ void
+smooth_check (T value, guint32 *not_finite)
+{
+  if (!(value - value == 0) && not_finite != NULL)
+    *not_finite = 1;
+}
+
+/* --- components ----------------------------------------------------------- */
+
+/**
+ * SmoothOutput: what is made of a low-pass; %NULL data: not wanted
+ * @before: the low-pass before it, or x
+ * @difference: @before minus the low-pass
+ * @form: the low-pass, plus P - p[0] if there is a @polynomial
+ * @low: the low-pass
+ */
+template <typename T> struct SmoothOutput {
+  SmoothPicture<const T> before;
+  SmoothPicture<T> difference, form, low;
+  const guint32 *missing;
+  guint words;
+  const gdouble *polynomial;
+  gint width, height;
+};
+
+template <typename T>
+static __device__ __forceinline__ T
+smooth_add_form (const SmoothOutput<T> &to, gint x, gint y, T value)
+{
+  return to.polynomial == NULL
+             ? value
+             : (T) ((gdouble) value
+                    + lwt_tail (to.polynomial,
+                        lwt_centred ((guint) x, (guint) to.width),
+                        lwt_centred ((guint) y, (guint) to.height)));
+}
+
+template <typename T>
+static __device__ __forceinline__ void
+smooth_put (const SmoothOutput<T> &to, gint x, gint y, T value)
+{
+  const bool there = smooth_is_there (to.missing, to.words, x, y);
+
+  if (to.difference.data != NULL)
+    smooth_at (to.difference, x, y) =
+        there ? smooth_at (to.before, x, y) - value : (T) NAN;
+  if (to.low.data != NULL)
+    smooth_at (to.low, x, y) = value;
+  if (to.form.data != NULL)
+    smooth_at (to.form, x, y) =
+        there ? smooth_add_form (to, x, y, value) : (T) NAN;
+}
+
+/* The same for four points, as many as there are. */
+template <typename T>
+static __device__ __forceinline__ void
+smooth_put_quad (const SmoothOutput<T> &to, gint x, gint y, SmoothQuad<T> value)
+{
+  if (to.missing != NULL || x + 4 > to.width) {
+    for (gint j = 0; j < 4; j++)
+      if (x + j < to.width)
+        smooth_put (to, x + j, y, value.v[j]);
+    return;
+  }
+  if (to.difference.data != NULL) {
+    SmoothQuad<T> quad = smooth_load_quad (&smooth_at (to.before, x, y));
+
+    for (gint j = 0; j < 4; j++)
+      quad.v[j] -= value.v[j];
+    smooth_store_quad (&smooth_at (to.difference, x, y), quad);
+  }
+  if (to.low.data != NULL)
+    smooth_store_quad (&smooth_at (to.low, x, y), value);
+  if (to.form.data == NULL)
+    return;
+  for (gint j = 0; j < 4; j++)
+    value.v[j] = smooth_add_form (to, x + j, y, value.v[j]);
+  smooth_store_quad (&smooth_at (to.form, x, y), value);
+}
+
+/* Components of a low-pass that is in memory. */
+template <typename T> struct SmoothCopy {
+  SmoothPicture<const T> from;
+  SmoothOutput<T> to;
+  guint32 *not_finite;
+};
+
+template <typename T>
+static __device__ __forceinline__ void
+smooth_copy (const SmoothCopy<T> &task)
+{
+  const gint x = (gint) (blockIdx.x * LWT_SMOOTH_THREADS + threadIdx.x);
+
+  for (gint y = (gint) blockIdx.y; x < task.to.width && y < task.to.height;
+       y += (gint) gridDim.y) {
+    const T value = smooth_at (task.from, x, y);
+
+    smooth_check (value, task.not_finite);
+    smooth_put (task.to, x, y, value);
+  }
 }
 
 /* --- Gaussian: sums ------------------------------------------------------- */
+
+/* Rows of a thread; they share the weights that it loads */
+#define LWT_SMOOTH_ROWS 4
 
 /**
  * SmoothSums: sums of weighted samples along an axis, 0 beyond the ends
  * @axis: 0 along x
  * @n: samples along the axis
  * @width, @height: of the result
+ * @not_finite: (nullable): see smooth_check()
  * Result i is the sum over k of weights[k] times sample i * @stride + @first + k.
  */
 template <typename T> struct SmoothSums {
@@ -59,9 +207,10 @@ template <typename T> struct SmoothSums {
   guint axis;
   gint n_weights, stride, first, n;
   gint width, height;
+  guint32 *not_finite;
 };
 
-template <typename T>
+template <typename T, bool HOLES>
 static __device__ __forceinline__ void
 smooth_sum_rows (const SmoothSums<T> &task)
 {
@@ -74,102 +223,162 @@ smooth_sum_rows (const SmoothSums<T> &task)
     const gint high = min (task.n_weights, task.n - start);
     T sum = 0;
 
+#pragma unroll 8
     for (gint k = low; k < high; k++)
       sum = fma (task.weights[k],
-          task.axis == 0 ? smooth_read (task.from, start + k, y)
-                         : smooth_read (task.from, x, start + k),
+          task.axis == 0 ? smooth_fetch<HOLES> (task.from, start + k, y)
+                         : smooth_fetch<HOLES> (task.from, x, start + k),
           sum);
-    task.to.data[(gsize) y * task.to.pitch + x] = sum;
+    smooth_check (sum, task.not_finite);
+    smooth_at (task.to, x, y) = sum;
   }
 }
 
 /* Along x with many weights: 16 threads add the parts of a sum, LWT_SMOOTH_PERIOD, and
  * these as a tree. @task: n_weights is a multiple of LWT_SMOOTH_PERIOD */
-template <typename T>
+template <typename T, bool HOLES>
 static __device__ __forceinline__ void
 smooth_sum_parts (const SmoothSums<T> &task)
 {
   const gint thread = (gint) (blockIdx.x * LWT_SMOOTH_THREADS + threadIdx.x);
   const gint x = thread / LWT_SMOOTH_PERIOD, part = thread % LWT_SMOOTH_PERIOD;
+  const gint start = x * task.stride + task.first + part;
+  /* terms part + 16 i of the sum exist for i from low to high - 1 */
+  const gint low = max (-start + LWT_SMOOTH_PERIOD - 1, 0) / LWT_SMOOTH_PERIOD;
+  const gint high = x < task.width ? min (task.n_weights,
+                                         task.n - start + LWT_SMOOTH_PERIOD - 1)
+                                         / LWT_SMOOTH_PERIOD
+                                   : 0;
 
-  for (gint y = (gint) blockIdx.y; y < task.height; y += (gint) gridDim.y) {
-    T sum = 0;
+  for (gint y = (gint) blockIdx.y * LWT_SMOOTH_ROWS; y < task.height;
+       y += (gint) gridDim.y * LWT_SMOOTH_ROWS) {
+    T sums[LWT_SMOOTH_ROWS] = { 0 };
 
-    for (gint k = part; k < task.n_weights && x < task.width;
-         k += LWT_SMOOTH_PERIOD) {
-      const gint at = x * task.stride + task.first + k;
+#pragma unroll 2
+    for (gint i = low; i < high; i++) {
+      const gint k = i * LWT_SMOOTH_PERIOD;
+      const T weight = task.weights[part + k];
 
-      if (at >= 0 && at < task.n)
-        sum = fma (task.weights[k], smooth_read (task.from, at, y), sum);
+#pragma unroll
+      for (gint r = 0; r < LWT_SMOOTH_ROWS; r++)
+        sums[r] = fma (weight,
+            smooth_fetch<HOLES> (
+                task.from, start + k, min (y + r, task.height - 1)),
+            sums[r]);
     }
-    for (gint half = LWT_SMOOTH_PERIOD / 2; half > 0; half /= 2)
-      sum += __shfl_down_sync (0xffffffff, sum, half);
-    if (part == 0 && x < task.width)
-      task.to.data[(gsize) y * task.to.pitch + x] = sum;
+#pragma unroll
+    for (gint r = 0; r < LWT_SMOOTH_ROWS; r++) {
+      for (gint half = LWT_SMOOTH_PERIOD / 2; half > 0; half /= 2)
+        sums[r] += __shfl_down_sync (0xffffffff, sums[r], half);
+      if (part == 0 && x < task.width && y + r < task.height) {
+        smooth_check (sums[r], task.not_finite);
+        smooth_at (task.to, x, y + r) = sums[r];
+      }
+    }
   }
 }
 
 /* --- Gaussian: back to the surface ---------------------------------------- */
 
+/* Weights of a sample at most: 5.3 deviations of 0.985 coarse samples on both sides */
+#define LWT_SMOOTH_FAR 13
+
 /**
- * SmoothWidening: coarse samples spread along an axis; with @by it ends the filter
- * @far, @stride, @period, @n_far: see LwtSmoothLine; @stride 1: samples are there
+ * SmoothWidening: coarse samples spread along an axis
+ * @far, @period, @n_far: see LwtSmoothLine; its stride is 2^@stride_bits, 1: samples are
+ *   there
  * @coarse, @weights: of the samples, and (NULL data) of their weights
- * @inverse: [0] along x, [1] along y, to multiply with; %NULL: not the last step
+ * @inverse: [0] along x, [1] along y, to multiply with if there are no weights
+ * @to: along y;  @output: along x, which ends the filter
  */
 template <typename T> struct SmoothWidening {
   SmoothPicture<const T> coarse, weights;
   SmoothPicture<T> to;
+  SmoothOutput<T> output;
   const T *far;
   const T *inverse[2];
-  guint axis;
-  gint stride, period, n_far;
+  gint stride_bits, period, n_far;
   gint width, height;
 };
 
 template <typename T>
-static __device__ __forceinline__ T
-smooth_widen_one (const SmoothWidening<T> &task,
-    const SmoothPicture<const T> &from, gint x, gint y)
-{
-  const gint i = task.axis == 0 ? x : y;
-  const gsize step = task.axis == 0 ? 1 : from.pitch;
-  const T *sample =
-      from.data
-      + (task.axis == 0 ? (gsize) y * from.pitch + (gsize) (i / task.stride)
-                        : (gsize) (i / task.stride) * from.pitch + (gsize) x);
-  const T *far = task.far + i % task.period;
-  T sum = 0;
-
-  if (task.stride == 1)
-    return *sample;
-  for (gint t = 0; t < task.n_far; t++)
-    sum = fma (far[t * task.period], sample[t * step], sum);
-  return sum;
-}
-
-template <typename T>
 static __device__ __forceinline__ void
-smooth_widen (const SmoothWidening<T> &task)
+smooth_widen_columns (const SmoothWidening<T> &task)
 {
   const gint x = (gint) (blockIdx.x * LWT_SMOOTH_THREADS + threadIdx.x);
 
   for (gint y = (gint) blockIdx.y; x < task.width && y < task.height;
        y += (gint) gridDim.y) {
-    T value = smooth_widen_one (task, task.coarse, x, y);
+    const T *coarse = &smooth_at (task.coarse, x, y >> task.stride_bits);
+    const T *far = task.far + (y & (task.period - 1));
+    T sum = 0;
 
-    if (task.weights.data != NULL) {
-      const T weight = smooth_widen_one (task, task.weights, x, y);
-
-      value = weight > 0 ? value / weight : 0;
-    } else if (task.inverse[0] != NULL) {
-      value = value * task.inverse[0][x] * task.inverse[1][y];
-    }
-    task.to.data[(gsize) y * task.to.pitch + x] = value;
+#pragma unroll
+    for (gint t = 0; t < LWT_SMOOTH_FAR; t++)
+      if (t < task.n_far)
+        sum = fma (
+            far[t * task.period], coarse[(gsize) t * task.coarse.pitch], sum);
+    smooth_at (task.to, x, y) = sum;
   }
 }
 
-/* --- wavelet -------------------------------------------------------------- */
+/* Four samples from @x on, which have the same coarse samples. @far: their weights */
+template <typename T, gint FAR>
+static __device__ __forceinline__ SmoothQuad<T>
+smooth_widen_quad (const SmoothPicture<const T> &coarse, gint x, gint y,
+    gint stride_bits, const SmoothQuad<T> far[FAR])
+{
+  const T *from = &smooth_at (coarse, x >> stride_bits, y);
+  SmoothQuad<T> sum = { { 0, 0, 0, 0 } };
+
+  if (stride_bits == 0)
+    return smooth_load_quad (from);
+#pragma unroll
+  for (gint t = 0; t < FAR; t++)
+    for (gint j = 0; j < 4; j++)
+      sum.v[j] = fma (far[t].v[j], from[t], sum.v[j]);
+  return sum;
+}
+
+/* A thread takes the rows of four columns. @FAR: n_far, except with a stride of 1 */
+template <typename T, gint FAR>
+static __device__ __forceinline__ void
+smooth_widen_rows (const SmoothWidening<T> &task)
+{
+  const gint x = (gint) (blockIdx.x * LWT_SMOOTH_THREADS + threadIdx.x) * 4;
+  SmoothQuad<T> far[FAR], inverse;
+
+  if (x >= task.width)
+    return;
+#pragma unroll
+  for (gint t = 0; t < FAR; t++)
+    for (gint j = 0; j < 4; j++)
+      far[t].v[j] =
+          task.stride_bits == 0
+              ? 0
+              : task.far[t * task.period + ((x + j) & (task.period - 1))];
+  for (gint j = 0; j < 4; j++)
+    inverse.v[j] = task.inverse[0][min (x + j, task.width - 1)];
+  for (gint y = (gint) blockIdx.y; y < task.height; y += (gint) gridDim.y) {
+    const T along_y = task.inverse[1][y];
+    SmoothQuad<T> value =
+        smooth_widen_quad<T, FAR> (task.coarse, x, y, task.stride_bits, far);
+
+    if (task.weights.data != NULL) {
+      const SmoothQuad<T> weight =
+          smooth_widen_quad<T, FAR> (task.weights, x, y, task.stride_bits, far);
+
+      for (gint j = 0; j < 4; j++)
+        value.v[j] = weight.v[j] > 0 ? value.v[j] / weight.v[j] : 0;
+    } else {
+      for (gint j = 0; j < 4; j++)
+        value.v[j] = value.v[j] * inverse.v[j] * along_y;
+    }
+    smooth_put_quad (task.output, x, y, value);
+  }
+}
+
+/* --- wavelet: a level with missing points, or of any number of taps --------- */
 
 /**
  * SmoothLevel: a level of the undecimated wavelet along an axis
@@ -186,6 +395,7 @@ template <typename T> struct SmoothLevel {
   T blend;
   bool last;
   gint width, height;
+  guint32 *not_finite;
 };
 
 /* Sample @i, 0..n - 1, of the line through (x, y), or 0 beyond. */
@@ -234,6 +444,7 @@ smooth_run_level (const SmoothLevel<T> &task)
     const T inverse = task.inverse[task.axis == 0 ? x : y];
     T value = inverse == 0 ? own : sum * inverse;
 
+    smooth_check (own, task.not_finite);
     if (task.from.missing != NULL) {
       const T weight = smooth_sum_pairs (task, weights, x, y);
 
@@ -243,112 +454,265 @@ smooth_run_level (const SmoothLevel<T> &task)
     }
     if (task.last)
       value = fma (task.blend, own - value, value);
-    task.to.data[(gsize) y * task.to.pitch + x] = value;
+    smooth_at (task.to, x, y) = value;
   }
 }
 
-/* --- wavelet: several levels at once -------------------------------------- */
+/* --- wavelet: several levels in shared memory ----------------------------- */
 
-/* Bytes of shared memory of a block: two tiles */
-#define LWT_SMOOTH_SHARED 49152
+/* Bytes of shared memory of a block at most: two tiles; three blocks fit a
+ * multiprocessor */
+#define LWT_SMOOTH_SHARED 73728
+/* Levels at once, by LANE_BITS */
+#define LWT_SMOOTH_LEVELS(bits) ((bits) == 0 ? 6 : 3)
+/* Results in a row of a thread, 2^level samples apart. An odd number, so that the threads
+ * of a warp read different banks. */
+#define LWT_SMOOTH_RUN 11
+#define LWT_SMOOTH_LANE_BITS 4
+
+/* A low-pass that ends with @level of these levels, or with raw = true their input for the
+ * next ones. @blend: see LwtSmoothLine */
+template <typename T> struct SmoothEnd {
+  SmoothPicture<T> to; /* NULL data: to the cascade's output */
+  gint level;
+  T blend;
+  bool raw;
+};
 
 /**
  * SmoothCascade: levels @first to @first + @n_levels - 1 along an axis, without missing
- * points, in a tile in shared memory
- * @lane_bits: columns of a tile: 2^lane_bits; 0 along x
- * @length: samples of a tile along the axis, 2^first apart. @halo samples at each end are
- *   only neighbours: halo = (2 n_taps - 1) (2^n_levels - 1)
+ * points. A tile has every 2^@first-th sample of 2^LANE_BITS lines: of columns side by side
+ * along y; along x of a row (LANE_BITS 0), or of samples of a row side by side.
+ * @n: samples along the axis
  * @inverse: of level @first
- * Block rows along y: tile, and in it the residue of y modulo 2^first; along x: y.
+ * @length: samples of a tile's line, @inner results and @halo neighbours at each end, all
+ *   multiples of four; a @whole line has none
+ * @tiles: along the axis
  */
 template <typename T> struct SmoothCascade {
   SmoothPicture<const T> from;
-  SmoothPicture<T> to;
   const T *taps, *inverse;
   guint axis;
-  gint n_taps, n;
+  gint n, n_taps;
   gint first, n_levels;
-  gint lane_bits, length, halo;
-  T blend;
-  bool last; /* the last of these levels is the filter's last */
+  gint length, inner, halo, tiles;
+  bool whole;
+  guint n_ends;
+  SmoothEnd<T> ends[4];
+  SmoothOutput<T> output;
   gint width, height;
+  guint32 *not_finite;
 };
 
-/* A level of the tile @a to @b, of the samples that still have all neighbours. @origin:
- * sample of the line at tile position 0; @step: samples from one position to the next */
-template <typename T>
-static __device__ __forceinline__ void
-smooth_tile_level (const SmoothCascade<T> &task, gint level, gint origin,
-    gint step, const T *a, T *b)
+/* Lines of a tile: sample p is sample origin + p * step along the axis, of the line (x, y)
+ * without it. It exists for p from low to high - 1. */
+struct SmoothLines {
+  gint x, y;
+  gint origin, step;
+  gint low, high;
+};
+
+/* The line of lane @lane in tile @column of block row @row. */
+template <gint BITS, typename T>
+static __device__ __forceinline__ SmoothLines
+smooth_find_lines (
+    const SmoothCascade<T> &task, gint column, gint row, gint lane)
 {
-  const gint bits = task.lane_bits, distance = 1 << level;
-  const gint edge = (2 * task.n_taps - 1) * (2 * distance - 1);
-  const T *inverses = task.inverse + (gsize) level * (gsize) task.n;
-  const bool blends = task.last && level + 1 == task.n_levels;
+  const gint step = 1 << task.first;
+  SmoothLines lines = { 0, 0, 0, step, 0, 0 };
+  gint residue, tile;
 
-  for (gint e = (edge << bits) + (gint) threadIdx.x;
-       e < (task.length - edge) << bits; e += LWT_SMOOTH_THREADS) {
-    const gint i = origin + (e >> bits) * step;
-    T value = 0;
+  if (task.axis == 1) {
+    lines.x = (column << BITS) + lane;
+    residue = row & (step - 1);
+    tile = row >> task.first;
+  } else {
+    lines.y = row;
+    residue = BITS == 0 ? 0 : (column << BITS & (step - 1)) + lane;
+    tile = BITS == 0 ? column : (column << BITS) >> task.first;
+  }
+  tile = tile * task.inner - task.halo;
+  lines.origin = residue + tile * step;
+  lines.low = max (-tile, 0);
+  lines.high =
+      min (((task.n - residue + step - 1) >> task.first) - tile, task.length);
+  if (lines.x >= task.width)
+    lines.high = lines.low;
+  return lines;
+}
 
-    if (i >= 0 && i < task.n) {
-      const T own = a[e], inverse = inverses[i];
-      T sum = (T) 0.5 * own;
+/* LWT_SMOOTH_RUN results from p on, D = 2^level positions apart. @BORDER: samples that do
+ * not exist are 0, and results from @high on are not wanted */
+template <typename T, gint TAPS, gint BITS, gint D, bool BORDER>
+static __device__ __forceinline__ void
+smooth_tile_run (const SmoothCascade<T> &task, const SmoothLines &lines,
+    const T taps[TAPS], const T *inverses, gint p, gint lane, gint high,
+    const T *a, T *b)
+{
+  const gint reach = 2 * TAPS - 1;
+  const gint start = p - reach * D;
+  T x[LWT_SMOOTH_RUN + 2 * reach];
 
-      for (gint k = 0; k < task.n_taps; k++) {
-        const gint d = (2 * k + 1) * distance << bits;
+  a += (start << BITS) + lane;
+  b += (p << BITS) + lane;
+#pragma unroll
+  for (gint k = 0; k < LWT_SMOOTH_RUN + 2 * reach; k++)
+    x[k] = !BORDER || (start + k * D >= lines.low && start + k * D < lines.high)
+               ? a[k * D << BITS]
+               : (T) 0;
+#pragma unroll
+  for (gint j = 0; j < LWT_SMOOTH_RUN; j++) {
+    const T own = x[j + reach];
+    T sum = (T) 0.5 * own, value;
 
-        sum = fma (task.taps[k], a[e - d] + a[e + d], sum);
-      }
-      value = inverse == 0 ? own : sum * inverse;
-      if (blends)
-        value = fma (task.blend, own - value, value);
-    }
-    b[e] = value;
+#pragma unroll
+    for (gint k = 0; k < TAPS; k++)
+      sum = fma (
+          taps[k], x[j + reach - 2 * k - 1] + x[j + reach + 2 * k + 1], sum);
+    if (BORDER && p + j * D >= high)
+      return;
+    value =
+        BORDER ? inverses[lines.origin + (p + j * D) * lines.step] : *inverses;
+    b[j * D << BITS] = BORDER && value == 0 ? own : sum * value;
   }
 }
 
-template <typename T>
+/* A level of the tile @a to @b. */
+template <typename T, gint TAPS, gint BITS, gint D>
+static __device__ __forceinline__ void
+smooth_tile_level (const SmoothCascade<T> &task, gint level,
+    const SmoothLines &lines, const T taps[TAPS], const T *a, T *b)
+{
+  const gint reach = (2 * TAPS - 1) * D;
+  /* samples that have all neighbours, of the line or in the tile */
+  const gint edge = task.whole ? 0 : (2 * TAPS - 1) * (2 * D - 1);
+  const gint first = max (edge, lines.low);
+  const gint groups = (task.length - edge - first + D * LWT_SMOOTH_RUN - 1)
+                      / (D * LWT_SMOOTH_RUN);
+  const gint lane = (gint) threadIdx.x & ((1 << BITS) - 1);
+  const gint high = min (lines.high, task.length - edge);
+  const T *inverses = task.inverse + (gsize) level * (gsize) task.n;
+
+  for (gint e = (gint) threadIdx.x >> BITS; e < groups * D;
+       e += LWT_SMOOTH_THREADS >> BITS) {
+    const gint p = first + e % D + e / D * (D * LWT_SMOOTH_RUN);
+
+    if (p >= high)
+      continue;
+    if (p - reach >= lines.low
+        && p + (LWT_SMOOTH_RUN - 1) * D + reach < lines.high)
+      smooth_tile_run<T, TAPS, BITS, D, false> (
+          task, lines, taps, inverses + task.n / 2, p, lane, high, a, b);
+    else
+      smooth_tile_run<T, TAPS, BITS, D, true> (
+          task, lines, taps, inverses, p, lane, high, a, b);
+  }
+}
+
+/* Calls work (e, x, y) for all four samples of a row that are side by side in a tile, from
+ * element e on, of positions @low to @high - 1, both multiples of four along a row.
+ * @lines: of the first of the four */
+template <gint BITS, typename T, typename Work>
+static __device__ __forceinline__ void
+smooth_each_quad (const SmoothCascade<T> &task, const SmoothLines &lines,
+    gint low, gint high, Work work)
+{
+  const gint lane = (gint) threadIdx.x * 4 & ((1 << BITS) - 1);
+
+#pragma unroll 2
+  for (gint p = low + ((gint) threadIdx.x * 4 >> BITS); p < high;
+       p += LWT_SMOOTH_THREADS * 4 >> BITS) {
+    const gint i = lines.origin + p * lines.step;
+
+    work ((p << BITS) + lane, task.axis == 0 ? i : lines.x,
+        task.axis == 0 ? lines.y : i);
+  }
+}
+
+/* Reads a tile. */
+template <gint BITS, typename T>
+static __device__ __forceinline__ void
+smooth_load_tile (const SmoothCascade<T> &task, const SmoothLines &lines, T *a)
+{
+  smooth_each_quad<BITS> (
+      task, lines, lines.low, lines.high, [&] (gint e, gint x, gint y) {
+        const T *from = &smooth_at (task.from, x, y);
+        SmoothQuad<T> quad = { { 0, 0, 0, 0 } };
+
+        if (x + 4 <= task.width)
+          quad = smooth_load_quad (from);
+        else
+          for (gint j = 0; j < 3; j++)
+            if (x + j < task.width)
+              quad.v[j] = from[j];
+        for (gint j = 0; j < 4; j++)
+          smooth_check (quad.v[j], task.not_finite);
+        smooth_store_quad (a + e, quad);
+      });
+}
+
+/* Writes the results of a level from @a to @b. */
+template <gint BITS, typename T>
+static __device__ __forceinline__ void
+smooth_store_tile (const SmoothCascade<T> &task, const SmoothEnd<T> &end,
+    const SmoothLines &lines, const T *a, const T *b)
+{
+  smooth_each_quad<BITS> (task, lines, task.halo,
+      min (lines.high, task.halo + task.inner), [&] (gint e, gint x, gint y) {
+        const SmoothQuad<T> own = smooth_load_quad (a + e);
+        SmoothQuad<T> value = smooth_load_quad (b + e);
+
+        for (gint j = 0; j < 4; j++)
+          if (!end.raw)
+            value.v[j] = fma (end.blend, own.v[j] - value.v[j], value.v[j]);
+        if (end.to.data == NULL)
+          smooth_put_quad (task.output, x, y, value);
+        else /* rows of work memory are longer than they are wide */
+          smooth_store_quad (&smooth_at (end.to, x, y), value);
+      });
+}
+
+/* @task: n_taps is TAPS or less, with taps of 0 up to TAPS */
+template <typename T, gint TAPS, gint BITS>
 static __device__ __forceinline__ void
 smooth_run_cascade (const SmoothCascade<T> &task, T *shared)
 {
-  const gint bits = task.lane_bits, inner = task.length - 2 * task.halo;
-  const gint step = 1 << task.first;
-  const gint tiles = (task.n + inner * step - 1) / (inner * step);
-  const gint rows = task.axis == 0 ? task.height : tiles * step;
-  const gint size = task.length << bits, mask = (1 << bits) - 1;
+  const gint lane = (gint) threadIdx.x & ((1 << BITS) - 1);
+  const gint rows = task.axis == 0 ? task.height : task.tiles << task.first;
+  T taps[TAPS];
 
+  for (gint k = 0; k < TAPS; k++)
+    taps[k] = task.taps[k];
   for (gint row = (gint) blockIdx.y; row < rows; row += (gint) gridDim.y) {
-    const gint column = task.axis == 0 ? 0 : (gint) blockIdx.x << bits;
-    const gint residue = task.axis == 0 ? 0 : row % step;
-    const gint tile = task.axis == 0 ? (gint) blockIdx.x : row / step;
-    const gint origin = residue + (tile * inner - task.halo) * step;
-    T *a = shared, *b = shared + size;
+    const SmoothLines lines =
+        smooth_find_lines<BITS> (task, (gint) blockIdx.x, row, lane);
+    const SmoothLines quads = smooth_find_lines<BITS> (task, (gint) blockIdx.x,
+        row, (gint) threadIdx.x * 4 & ((1 << BITS) - 1));
+    T *a = shared, *b = shared + ((gsize) task.length << BITS);
 
-    for (gint e = (gint) threadIdx.x; e < size; e += LWT_SMOOTH_THREADS) {
-      const gint i = origin + (e >> bits) * step, x = column + (e & mask);
-
-      a[e] = i < 0 || i >= task.n || (task.axis == 1 && x >= task.width) ? (T) 0
-             : task.axis == 0
-                 ? task.from.data[(gsize) row * task.from.pitch + i]
-                 : task.from.data[(gsize) i * task.from.pitch + x];
-    }
-    __syncthreads ();
+    smooth_load_tile<BITS> (task, quads, a);
     for (gint level = 0; level < task.n_levels; level++) {
       T *other = a;
 
-      smooth_tile_level (task, level, origin, step, a, b);
       __syncthreads ();
+      if (level == 0)
+        smooth_tile_level<T, TAPS, BITS, 1> (task, 0, lines, taps, a, b);
+      else if (level == 1)
+        smooth_tile_level<T, TAPS, BITS, 2> (task, 1, lines, taps, a, b);
+      else if (level == 2)
+        smooth_tile_level<T, TAPS, BITS, 4> (task, 2, lines, taps, a, b);
+      else if (BITS == 0 && level == 3)
+        smooth_tile_level<T, TAPS, BITS, 8> (task, 3, lines, taps, a, b);
+      else if (BITS == 0 && level == 4)
+        smooth_tile_level<T, TAPS, BITS, 16> (task, 4, lines, taps, a, b);
+      else if (BITS == 0)
+        smooth_tile_level<T, TAPS, BITS, 32> (task, 5, lines, taps, a, b);
+      __syncthreads ();
+      for (guint i = 0; i < task.n_ends; i++)
+        if (task.ends[i].level == level)
+          smooth_store_tile<BITS> (task, task.ends[i], quads, a, b);
       a = b;
       b = other;
-    }
-    for (gint e = (task.halo << bits) + (gint) threadIdx.x;
-         e < (task.length - task.halo) << bits; e += LWT_SMOOTH_THREADS) {
-      const gint i = origin + (e >> bits) * step, x = column + (e & mask);
-
-      if (i < task.n && (task.axis == 0 || x < task.width))
-        task.to.data[task.axis == 0 ? (gsize) row * task.to.pitch + i
-                                    : (gsize) i * task.to.pitch + x] = a[e];
     }
     __syncthreads ();
   }

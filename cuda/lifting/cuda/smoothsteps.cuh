@@ -5,8 +5,8 @@
 /* The steps of the low-pass filters on the device, in the order of
  * cuda/lifting/cpu/smooth.c. Included by smooth.cu and tests/emulation, which define
  * SMOOTH_START (kernel, task, threads of a row, rows, stream, error) and, for a kernel
- * with LWT_SMOOTH_SHARED bytes of shared memory of TYPE, SMOOTH_START_SHARED (kernel,
- * TYPE, task, blocks of a row, rows, stream, error). */
+ * with BYTES of shared memory of TYPE, SMOOTH_START_SHARED (kernel, TYPE, task, blocks of a
+ * row, rows, BYTES, stream, error). */
 #pragma once
 
 #include "cuda/lifting/cuda/smooth.cuh"
@@ -43,6 +43,9 @@ struct Table {
 
 #define N_TABLES 5
 
+/* Taps of the kernels in shared memory at most; weights of 0 are added up to theirs */
+#define MOST_TILE_TAPS 8u
+
 void
 list_tables (LwtDeviceSmoother *s, guint which, guint axis, Table tables[])
 {
@@ -59,16 +62,24 @@ list_tables (LwtDeviceSmoother *s, guint which, guint axis, Table tables[])
   tables[1] = { line->middle, middle, middle, &t->middle };
   tables[2] = { line->far, far, far, &t->far };
   tables[3] = { line->inverse, inverse, inverse, &t->inverse };
-  tables[4] = { line->tap, line->n_taps, line->n_taps, &t->tap };
+  tables[4] = { line->tap, line->n_taps, MAX (line->n_taps, MOST_TILE_TAPS),
+    &t->tap };
 }
 
-/* --- the filters ---------------------------------------------------------- */
+/* --- a surface ------------------------------------------------------------ */
 
-guint
-get_smooth_length (const LwtSmoothLine *line)
-{
-  return line->stride > 1 ? line->coarse : line->n;
-}
+/* A surface on its way.
+ * @runs: [k] the low-pass for cut-off k is needed
+ * @outputs: what is made of it */
+template <typename T> struct SmoothRun {
+  LwtDeviceSmoother *s;
+  const LwtPartsTask *task;
+  guint32 *not_finite;
+  bool runs[3];
+  SmoothOutput<T> outputs[3];
+  cudaStream_t stream;
+  GError **error;
+};
 
 template <typename T>
 SmoothPicture<T>
@@ -84,210 +95,359 @@ to_source (LwtPicture picture)
   return { to_elements<const T> (picture), NULL, 0, false };
 }
 
-/* @weights: of the points' weights instead of the samples */
+/* The surface, or with @weights the points' weights. */
 template <typename T>
 SmoothSource<T>
-to_surface (const LwtDeviceSmoother *s, LwtPicture picture,
-    const guint32 *missing, bool weights)
+to_surface (const SmoothRun<T> &run, bool weights)
 {
-  return { to_elements<const T> (picture), missing,
-    (s->plan->config.width + 31) / 32, weights };
+  return { to_elements<const T> (run.task->picture), run.task->missing,
+    (run.task->width + 31) / 32, weights };
 }
 
-/* Sums along an axis to a picture of @width x @height. */
+/* Where to note samples that are not finite, for a kernel that reads @from. */
+template <typename T>
+guint32 *
+get_check (const SmoothRun<T> &run, LwtPicture from)
+{
+  return from.data == run.task->picture.data ? run.not_finite : NULL;
+}
+
+/* Components of a low-pass, or x, that is in memory. */
 template <typename T>
 gboolean
-run_sums (SmoothSource<T> from, LwtPicture to, gconstpointer weights,
-    guint n_weights, guint axis, gint stride, gint first, guint n, guint width,
-    guint height, bool parts, cudaStream_t stream, GError **error)
+copy_low_pass (
+    const SmoothRun<T> &run, LwtPicture low, const SmoothOutput<T> &output)
 {
-  const SmoothSums<T> task = { from, to_elements<T> (to), (const T *) weights,
-    axis, (gint) n_weights, stride, first, (gint) n, (gint) width,
-    (gint) height };
+  const SmoothCopy<T> task = { to_elements<const T> (low), output,
+    get_check (run, low) };
 
-  return parts ? SMOOTH_START (smooth_sum_parts<T>, task,
-             (gsize) width * LWT_SMOOTH_PERIOD, height, stream, error)
-               : SMOOTH_START (
-                   smooth_sum_rows<T>, task, width, height, stream, error);
+  return SMOOTH_START (smooth_copy<T>, task, run.task->width, run.task->height,
+      run.stream, run.error);
+}
+
+/* --- Gaussian ------------------------------------------------------------- */
+
+guint
+get_smooth_length (const LwtSmoothLine *line)
+{
+  return line->stride > 1 ? line->coarse : line->n;
+}
+
+/* Starts the kernel @parts or smooth_sum_rows. */
+template <typename T>
+gboolean
+run_sums (const SmoothRun<T> &run, const SmoothSums<T> &task, bool parts)
+{
+  const bool holes = task.from.missing != NULL;
+
+  if (parts) {
+    const gsize threads = (gsize) task.width * LWT_SMOOTH_PERIOD;
+    const gint rows = (task.height - 1) / LWT_SMOOTH_ROWS + 1;
+
+    return holes ? SMOOTH_START ((smooth_sum_parts<T, true>), task, threads,
+               rows, run.stream, run.error)
+                 : SMOOTH_START ((smooth_sum_parts<T, false>), task, threads,
+                     rows, run.stream, run.error);
+  }
+  return holes ? SMOOTH_START ((smooth_sum_rows<T, true>), task, task.width,
+             task.height, run.stream, run.error)
+               : SMOOTH_START ((smooth_sum_rows<T, false>), task, task.width,
+                   task.height, run.stream, run.error);
 }
 
 /* The small picture @i of the samples (0) or of the weights (1). */
 template <typename T>
 gboolean
-narrow_picture (LwtDeviceSmoother *s, guint which, guint i,
-    SmoothSource<T> from, cudaStream_t stream, GError **error)
+narrow_picture (const SmoothRun<T> &run, guint which, guint i)
 {
+  LwtDeviceSmoother *s = run.s;
   const LwtSmoothLine *x = &s->lines[which][0], *y = &s->lines[which][1];
   const LwtSmoothTables *tx = &s->tables[which][0], *ty = &s->tables[which][1];
-  const guint width = get_smooth_length (x), height = get_smooth_length (y);
-  const gint first = -(gint) (x->margin * x->stride) - x->reach;
+  const gint width = (gint) get_smooth_length (x);
+  const gint height = (gint) get_smooth_length (y);
+  const bool narrows = x->stride > 1;
+  SmoothSums<T> task = {};
 
-  if (x->stride == 1) {
-    if (!run_sums<T> (from, s->rows[i], tx->near, 2 * (guint) x->reach + 1, 0,
-            1, -x->reach, x->n, width, y->n, false, stream, error))
+  task.from = to_surface (run, i == 1);
+  task.to = to_elements<T> (narrows ? s->middle[i] : s->rows[i]);
+  task.weights = (const T *) tx->near;
+  task.n_weights = narrows ? (gint) tx->n_near : 2 * x->reach + 1;
+  task.stride = (gint) x->stride;
+  task.first = -(gint) (x->margin * x->stride) - x->reach;
+  task.n = (gint) x->n;
+  task.width = width;
+  task.height = (gint) y->n;
+  task.not_finite = run.not_finite;
+  if (!run_sums (run, task, narrows))
+    return FALSE;
+  task.not_finite = NULL;
+  task.stride = 1;
+  if (narrows) {
+    task.from = to_source<T> (s->middle[i]);
+    task.to = to_elements<T> (s->rows[i]);
+    task.weights = (const T *) tx->middle;
+    task.n_weights = 2 * x->middle_reach + 1;
+    task.first = -x->middle_reach;
+    task.n = width;
+    if (!run_sums (run, task, false))
       return FALSE;
-  } else if (!run_sums<T> (from, s->middle[i], tx->near, tx->n_near, 0,
-                 (gint) x->stride, first, x->n, width, y->n, true, stream,
-                 error)
-             || !run_sums<T> (to_source<T> (s->middle[i]), s->rows[i],
-                 tx->middle, 2 * (guint) x->middle_reach + 1, 0, 1,
-                 -x->middle_reach, width, width, y->n, false, stream, error)) {
-    return FALSE;
   }
-  if (!run_sums<T> (to_source<T> (s->rows[i]), s->coarse[i], ty->near,
-          2 * (guint) y->reach + 1, 1, (gint) y->stride,
-          -(gint) (y->margin * y->stride) - y->reach, y->n, width, height,
-          false, stream, error))
-    return FALSE;
-  return y->stride == 1
-         || run_sums<T> (to_source<T> (s->coarse[i]), s->middle[i], ty->middle,
-             2 * (guint) y->middle_reach + 1, 1, 1, -y->middle_reach, height,
-             width, height, false, stream, error);
+  task.axis = 1;
+  task.from = to_source<T> (s->rows[i]);
+  task.to = to_elements<T> (s->coarse[i]);
+  task.weights = (const T *) ty->near;
+  task.n_weights = 2 * y->reach + 1;
+  task.stride = (gint) y->stride;
+  task.first = -(gint) (y->margin * y->stride) - y->reach;
+  task.n = (gint) y->n;
+  task.height = height;
+  if (!run_sums (run, task, false) || y->stride == 1)
+    return y->stride == 1;
+  task.from = to_source<T> (s->coarse[i]);
+  task.to = to_elements<T> (s->middle[i]);
+  task.weights = (const T *) ty->middle;
+  task.n_weights = 2 * y->middle_reach + 1;
+  task.stride = 1;
+  task.first = -y->middle_reach;
+  task.n = height;
+  return run_sums (run, task, false);
+}
+
+template <typename T>
+void
+set_far (SmoothWidening<T> *task, const LwtSmoothLine *line,
+    const LwtSmoothTables *t)
+{
+  task->far = (const T *) t->far;
+  task->stride_bits = (gint) g_bit_storage (line->stride) - 1;
+  task->period = (gint) MAX (line->period, 1);
+  task->n_far = (gint) (2 * line->margin + 1);
 }
 
 template <typename T>
 gboolean
-run_widening (
-    const SmoothWidening<T> &task, cudaStream_t stream, GError **error)
+smooth_gaussian (const SmoothRun<T> &run, guint which)
 {
-  return SMOOTH_START (
-      smooth_widen<T>, task, task.width, task.height, stream, error);
-}
-
-template <typename T>
-gboolean
-smooth_gaussian (LwtDeviceSmoother *s, guint which, LwtPicture picture,
-    const guint32 *missing, cudaStream_t stream, GError **error)
-{
+  LwtDeviceSmoother *s = run.s;
   const LwtSmoothLine *x = &s->lines[which][0], *y = &s->lines[which][1];
   const LwtSmoothTables *tx = &s->tables[which][0], *ty = &s->tables[which][1];
+  const guint n = run.task->missing != NULL ? 2 : 1;
+  const LwtPicture *tall = y->stride > 1 ? s->tall : s->coarse;
   SmoothWidening<T> task = {};
+  gsize threads;
+  gint rows;
 
-  for (guint i = 0; i < (missing != NULL ? 2u : 1u); i++)
-    if (!narrow_picture<T> (s, which, i,
-            to_surface<T> (s, picture, missing, i == 1), stream, error))
+  for (guint i = 0; i < n; i++)
+    if (!narrow_picture (run, which, i))
       return FALSE;
   task.width = (gint) get_smooth_length (x);
   task.height = (gint) y->n;
-  task.axis = 1;
-  task.far = (const T *) ty->far;
-  task.stride = (gint) y->stride;
-  task.period = (gint) MAX (y->period, 1);
-  task.n_far = (gint) (2 * y->margin + 1);
-  for (guint i = 0; i < (missing != NULL ? 2u : 1u); i++) {
-    task.coarse =
-        to_elements<const T> (y->stride == 1 ? s->coarse[i] : s->middle[i]);
+  set_far (&task, y, ty);
+  for (guint i = 0; i < n && y->stride > 1; i++) {
+    task.coarse = to_elements<const T> (s->middle[i]);
     task.to = to_elements<T> (s->tall[i]);
-    if (!run_widening (task, stream, error))
+    if (!SMOOTH_START (smooth_widen_columns<T>, task, task.width, task.height,
+            run.stream, run.error))
       return FALSE;
   }
-  task.coarse = to_elements<const T> (s->tall[0]);
-  if (missing != NULL)
-    task.weights = to_elements<const T> (s->tall[1]);
+  task.coarse = to_elements<const T> (tall[0]);
+  if (n > 1)
+    task.weights = to_elements<const T> (tall[1]);
   task.inverse[0] = (const T *) tx->inverse;
   task.inverse[1] = (const T *) ty->inverse;
-  task.to = to_elements<T> (s->smooth[which]);
+  task.output = run.outputs[which];
   task.width = (gint) x->n;
-  task.axis = 0;
-  task.far = (const T *) tx->far;
-  task.stride = (gint) x->stride;
-  task.period = (gint) MAX (x->period, 1);
-  task.n_far = (gint) (2 * x->margin + 1);
-  return run_widening (task, stream, error);
+  set_far (&task, x, tx);
+  threads = ((gsize) task.width + 3) / 4;
+  rows = (task.height - 1) / 8 + 1;
+  return task.n_far > 11 ? SMOOTH_START ((smooth_widen_rows<T, LWT_SMOOTH_FAR>),
+             task, threads, rows, run.stream, run.error)
+                         : SMOOTH_START ((smooth_widen_rows<T, 11>), task,
+                             threads, rows, run.stream, run.error);
 }
 
-/* As many levels from @first on as a tile takes with at least a third of its samples for
- * results; 0: none. Along x only the first levels, whose samples lie side by side. */
-template <typename T>
-guint
-plan_cascade (
-    const LwtSmoothLine *line, guint axis, guint first, SmoothCascade<T> *task)
-{
-  /* 128 bytes of a row along y */
-  const guint bits = axis == 0 ? 0 : sizeof (T) == 4 ? 5 : 4;
-  const guint length = LWT_SMOOTH_SHARED / 2 / sizeof (T) >> bits;
-  guint n = 0;
+/* --- wavelet -------------------------------------------------------------- */
 
-  while ((axis == 1 || first == 0) && first + n < line->levels && n < 12
-         && 3 * (2 * line->n_taps - 1) * ((2u << n) - 1) <= length)
-    n++;
-  task->lane_bits = (gint) bits;
-  task->length = (gint) length;
-  task->halo = (gint) ((2 * line->n_taps - 1) * ((1u << n) - 1));
+/* Level by level, along x, then along y. */
+template <typename T>
+gboolean
+smooth_by_levels (const SmoothRun<T> &run, guint which)
+{
+  LwtDeviceSmoother *s = run.s;
+  const LwtPicture places[2] = { s->between[which], s->between[3] };
+  LwtPicture low = run.task->picture;
+  guint turn = 0;
+
+  for (guint axis = 0; axis < 2; axis++) {
+    const LwtSmoothLine *line = &s->lines[which][axis];
+    const LwtSmoothTables *t = &s->tables[which][axis];
+
+    for (guint level = 0; level < line->levels; level++) {
+      const LwtPicture to = places[turn++ & 1];
+      SmoothLevel<T> task = {};
+
+      task.from = to_surface (run, false);
+      task.from.picture = to_elements<const T> (low);
+      task.to = to_elements<T> (to);
+      task.taps = (const T *) t->tap;
+      task.inverse = (const T *) t->inverse + (gsize) level * line->n;
+      task.axis = axis;
+      task.n_taps = (gint) line->n_taps;
+      task.n = (gint) line->n;
+      task.distance = 1ll << level;
+      task.blend = (T) line->blend;
+      task.last = level + 1 == line->levels;
+      task.width = (gint) run.task->width;
+      task.height = (gint) run.task->height;
+      task.not_finite = get_check (run, low);
+      if (!SMOOTH_START (smooth_run_level<T>, task, task.width, task.height,
+              run.stream, run.error))
+        return FALSE;
+      low = to;
+    }
+  }
+  return copy_low_pass (run, low, run.outputs[which]);
+}
+
+/* Plans as many levels as a tile takes with at least a third of its samples for results,
+ * from task->first to @levels - 1. Along x, levels from the fourth on have enough samples
+ * side by side. */
+template <typename T>
+gint
+plan_cascade (SmoothCascade<T> *task, gint levels, gint taps, gint *bits)
+{
+  const gint line = (task->n - 1) / (1 << task->first) + 1;
+  gint n, most;
+
+  *bits = task->axis == 0 && task->first == 0 ? 0 : LWT_SMOOTH_LANE_BITS;
+  most = (gint) (LWT_SMOOTH_SHARED / 2 / sizeof (T)) >> *bits;
+  n = MIN (levels - task->first, LWT_SMOOTH_LEVELS (*bits));
+  task->whole = line <= most;
+  while (!task->whole && 3 * (2 * taps - 1) * ((1 << n) - 1) > most)
+    n--;
+  task->halo = task->whole ? 0 : ((2 * taps - 1) * ((1 << n) - 1) + 3) & ~3;
+  task->tiles = (line - 1) / (most - 2 * task->halo) + 1;
+  task->inner = ((line - 1) / task->tiles + 4) & ~3;
+  task->length = task->inner + 2 * task->halo;
+  task->n_levels = n;
   return n;
 }
 
-/* Levels from @first on along an axis, of @picture to @to. Returns: their number; 0 on an
- * error */
-template <typename T>
-guint
-run_levels (LwtDeviceSmoother *s, guint which, guint axis, guint first,
-    LwtPicture picture, const guint32 *missing, LwtPicture to,
-    cudaStream_t stream, GError **error)
+template <typename T, gint TAPS>
+gboolean
+start_cascade (const SmoothRun<T> &run, const SmoothCascade<T> &task, gint bits)
 {
-  const LwtSmoothLine *line = &s->lines[which][axis];
-  const LwtSmoothTables *t = &s->tables[which][axis];
-  const gint width = (gint) s->lines[which][0].n;
-  const gint height = (gint) s->lines[which][1].n;
-  const T *inverse = (const T *) t->inverse + (gsize) first * line->n;
-  SmoothCascade<T> cascade = { to_elements<const T> (picture),
-    to_elements<T> (to), (const T *) t->tap, inverse, axis, (gint) line->n_taps,
-    (gint) line->n, (gint) first, 0, 0, 0, 0, (T) line->blend, false, width,
-    height };
-  const guint n = plan_cascade (line, axis, first, &cascade);
-  const gint inner = cascade.length - 2 * cascade.halo;
+  const gint blocks = task.axis == 1
+                          ? ((task.width - 1) >> bits) + 1
+                          : task.tiles << (bits == 0 ? 0 : task.first - bits);
+  const gint rows = task.axis == 0 ? task.height : task.tiles << task.first;
+  const gsize bytes = (gsize) (task.length << bits) * 2 * sizeof (T);
 
-  if (missing == NULL && n > 1) {
-    const gint along = ((gint) line->n - 1) / (inner << first) + 1;
-
-    cascade.n_levels = (gint) n;
-    cascade.last = first + n == line->levels;
-    return SMOOTH_START_SHARED (smooth_run_cascade<T>, T, cascade,
-               axis == 0 ? along : ((width - 1) >> cascade.lane_bits) + 1,
-               axis == 0 ? height : along << first, stream, error)
-               ? n
-               : 0;
-  }
-  const SmoothLevel<T> task = { to_surface<T> (s, picture, missing, false),
-    to_elements<T> (to), (const T *) t->tap, inverse, axis, (gint) line->n_taps,
-    (gint) line->n, 1ll << first, (T) line->blend, first + 1 == line->levels,
-    width, height };
-
-  return SMOOTH_START (smooth_run_level<T>, task, width, height, stream, error)
-             ? 1
-             : 0;
+  return bits == 0 ? SMOOTH_START_SHARED ((smooth_run_cascade<T, TAPS, 0>), T,
+             task, blocks, rows, bytes, run.stream, run.error)
+                   : SMOOTH_START_SHARED (
+                       (smooth_run_cascade<T, TAPS, LWT_SMOOTH_LANE_BITS>), T,
+                       task, blocks, rows, bytes, run.stream, run.error);
 }
 
-/* All levels along x, then along y. */
+/* All levels along @axis of the low-passes that @takes, which have the same samples @from
+ * and end in between[] along x and in components along y. @longest: with most levels */
 template <typename T>
 gboolean
-smooth_wavelet (LwtDeviceSmoother *s, guint which, LwtPicture picture,
-    const guint32 *missing, cudaStream_t stream, GError **error)
+run_cascade (const SmoothRun<T> &run, guint axis, const bool takes[3],
+    guint longest, LwtPicture from)
 {
-  guint turn = 0;
+  LwtDeviceSmoother *s = run.s;
+  const LwtSmoothLine *line = &s->lines[longest][axis];
+  const LwtSmoothTables *t = &s->tables[longest][axis];
+  const gint levels = (gint) line->levels;
+  const gint taps = line->n_taps <= 1   ? 1
+                    : line->n_taps <= 2 ? 2
+                    : line->n_taps <= 4 ? 4
+                                        : 8;
+  SmoothCascade<T> task = {};
+  guint launches = 0, launch = 0;
+  gint bits;
 
-  /* nothing to filter: a copy */
-  if (s->lines[which][0].levels + s->lines[which][1].levels == 0)
-    return run_sums<T> (to_surface<T> (s, picture, missing, false),
-        s->smooth[which], s->tables[which][0].near, 1, 0, 1, 0,
-        s->lines[which][0].n, s->lines[which][0].n, s->lines[which][1].n, false,
-        stream, error);
-  for (guint axis = 0; axis < 2; axis++)
-    for (guint level = 0; level < s->lines[which][axis].levels;) {
-      const LwtPicture to = s->between[turn++ & 1];
-      const guint n = run_levels<T> (
-          s, which, axis, level, picture, missing, to, stream, error);
+  task.taps = (const T *) t->tap;
+  task.axis = axis;
+  task.n = (gint) line->n;
+  task.n_taps = (gint) line->n_taps;
+  task.width = (gint) run.task->width;
+  task.height = (gint) run.task->height;
+  for (task.first = 0; task.first < levels; task.first += task.n_levels) {
+    plan_cascade (&task, levels, taps, &bits);
+    launches++;
+  }
+  for (task.first = 0; task.first < levels; task.first += task.n_levels) {
+    const gint last =
+        task.first + plan_cascade (&task, levels, taps, &bits) - 1;
 
-      if (n == 0)
-        return FALSE;
-      level += n;
-      picture = to;
+    task.from = to_elements<const T> (from);
+    task.inverse = (const T *) t->inverse + (gsize) task.first * line->n;
+    task.n_ends = 0;
+    for (guint k = 0; k < 3; k++) {
+      const gint end = (gint) s->lines[k][axis].levels - 1;
+
+      if (!takes[k] || end < task.first || end > last)
+        continue;
+      task.ends[task.n_ends++] = { axis == 0 ? to_elements<T> (s->between[k])
+                                             : SmoothPicture<T>{ NULL, 0 },
+        end - task.first, (T) s->lines[k][axis].blend, false };
+      task.output = run.outputs[k];
     }
-  /* the picture of the last levels is the result */
-  s->between[(turn - 1) & 1] = s->smooth[which];
-  s->smooth[which] = picture;
+    task.not_finite = get_check (run, from);
+    /* no launch reads where it writes: along x the last one writes to between[longest],
+     * along y the first one may read it */
+    launch++;
+    if (last + 1 < levels) {
+      from = s->between[(axis == 0 ? launches - launch : launch) & 1 ? 3
+                                                                     : longest];
+      task.ends[task.n_ends++] = { to_elements<T> (from), last - task.first,
+        (T) 0, true };
+    }
+    if (!(taps == 1     ? start_cascade<T, 1> (run, task, bits)
+            : taps == 2 ? start_cascade<T, 2> (run, task, bits)
+            : taps == 4 ? start_cascade<T, 4> (run, task, bits)
+                        : start_cascade<T, 8> (run, task, bits)))
+      return FALSE;
+  }
   return TRUE;
 }
+
+/* All low-passes; along x together, because they have the first levels in common. */
+template <typename T>
+gboolean
+smooth_wavelet (const SmoothRun<T> &run)
+{
+  LwtDeviceSmoother *s = run.s;
+  bool takes[3];
+  guint longest = 3;
+
+  for (guint k = 0; k < 3; k++) {
+    takes[k] = run.runs[k] && s->lines[k][0].levels > 0;
+    if (takes[k]
+        && (longest == 3
+            || s->lines[k][0].levels > s->lines[longest][0].levels))
+      longest = k;
+  }
+  if (longest < 3 && !run_cascade (run, 0, takes, longest, run.task->picture))
+    return FALSE;
+  for (guint k = 0; k < 3; k++) {
+    const LwtPicture from = takes[k] ? s->between[k] : run.task->picture;
+    const bool only[3] = { k == 0, k == 1, k == 2 };
+
+    if (!run.runs[k])
+      continue;
+    if (!(s->lines[k][1].levels > 0
+                ? run_cascade (run, 1, only, k, from)
+                : copy_low_pass (run, from, run.outputs[k])))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* --- all components ------------------------------------------------------- */
 
 /* Whether the low-pass @i differs from the one before. */
 gboolean
@@ -300,6 +460,82 @@ has_own_cutoff (const LwtConfig *config, guint i)
                 : own[0] != before[0] || own[1] != before[1];
 }
 
+template <typename T>
+gboolean
+run_filter (const SmoothRun<T> &run)
+{
+  const LwtDeviceSmoother *s = run.s;
+  const bool wavelet = s->plan->config.filter == LWT_FILTER_WAVELET;
+  guint n_taps = 0;
+
+  for (guint k = 0; k < 6; k++)
+    n_taps = MAX (n_taps, s->lines[k / 2][k % 2].n_taps);
+  if (wavelet && run.task->missing == NULL && n_taps <= MOST_TILE_TAPS)
+    return smooth_wavelet (run);
+  for (guint k = 0; k < 3; k++)
+    if (run.runs[k]
+        && !(wavelet ? smooth_by_levels (run, k) : smooth_gaussian (run, k)))
+      return FALSE;
+  return TRUE;
+}
+
+/* Decides what is made of each low-pass. Each is subtracted from the one before; the last
+ * one is the form. Where a cut-off is that of the one before, the component is 0. */
+template <typename T>
+gboolean
+smooth_surface (LwtDeviceSmoother *s, const LwtPartsTask *task,
+    guint32 *not_finite, cudaStream_t stream, GError **error)
+{
+  const LwtPicture *parts = &task->parts[CVIS_SURFACE_PART_NOISE];
+  SmoothRun<T> run = {};
+  SmoothOutput<T> output = {};
+  guint n = 0;
+
+  run.s = s;
+  run.task = task;
+  run.not_finite = task->missing == NULL ? not_finite : NULL;
+  run.stream = stream;
+  run.error = error;
+  output.before = to_elements<const T> (task->picture);
+  output.missing = task->missing;
+  output.words = (task->width + 31) / 32;
+  output.polynomial = task->polynomial;
+  output.width = (gint) task->width;
+  output.height = (gint) task->height;
+  for (guint k = 0; k < 3; k++) {
+    guint next = k + 1;
+
+    output.difference = to_elements<T> (parts[k]);
+    if (!s->own[k]) {
+      /* x - x */
+      run.outputs[k] = output;
+      run.outputs[k].before = to_elements<const T> (task->picture);
+      if (parts[k].data != NULL
+          && !copy_low_pass (run, task->picture, run.outputs[k]))
+        return FALSE;
+      continue;
+    }
+    while (next < 3 && !s->own[next])
+      next++;
+    run.outputs[k] = output;
+    if (next == 3)
+      run.outputs[k].form = to_elements<T> (parts[3]);
+    else if (parts[next].data != NULL)
+      run.outputs[k].low = to_elements<T> (s->smooth[k]);
+    run.runs[k] = run.outputs[k].difference.data != NULL
+                  || run.outputs[k].form.data != NULL
+                  || run.outputs[k].low.data != NULL;
+    output.before = to_elements<const T> (s->smooth[k]);
+    n++;
+  }
+  if (n > 0 || parts[3].data == NULL)
+    return run_filter (run);
+  /* no low-pass: x is the form */
+  output.difference.data = NULL;
+  output.form = to_elements<T> (parts[3]);
+  return copy_low_pass (run, task->picture, output);
+}
+
 } // namespace
 
 /* --- memory --------------------------------------------------------------- */
@@ -308,9 +544,11 @@ extern "C" void
 lwt_device_smoother_init (LwtDeviceSmoother *s, const LwtPlan *plan)
 {
   s->plan = plan;
-  for (guint which = 0; which < 3; which++)
+  for (guint which = 0; which < 3; which++) {
+    s->own[which] = has_own_cutoff (&plan->config, which);
     for (guint axis = 0; axis < 2; axis++)
       lwt_smooth_line_init (&s->lines[which][axis], &plan->config, which, axis);
+  }
 }
 
 extern "C" void
@@ -323,37 +561,47 @@ lwt_device_smoother_clear (LwtDeviceSmoother *s)
       lwt_smooth_line_clear (&s->lines[which][axis]);
 }
 
-extern "C" gboolean
-lwt_device_smoother_take (
-    LwtDeviceSmoother *s, CvisArena *arena, GError **error)
+namespace {
+
+gboolean
+take_tables (LwtDeviceSmoother *s, guint which, guint axis, CvisArena *arena,
+    GError **error)
 {
-  const LwtConfig *config = &s->plan->config;
-  const gsize size = lwt_type_get_size (config->type);
-  guint width = 0, height = 0;
+  const gsize size = lwt_type_get_size (s->plan->config.type);
   Table tables[N_TABLES];
 
-  for (guint which = 0; which < 3; which++) {
-    for (guint axis = 0; axis < 2; axis++) {
-      list_tables (s, which, axis, tables);
-      for (guint i = 0; i < N_TABLES; i++)
-        if (tables[i].values != NULL && tables[i].padded > 0
-            && (*tables[i].device = cvis_arena_device (arena,
-                    tables[i].padded * size, "tables of a filter", error))
-                   == NULL)
-          return FALSE;
-    }
-    width = MAX (width, get_smooth_length (&s->lines[which][0]));
-    height = MAX (height, get_smooth_length (&s->lines[which][1]));
-    if (has_own_cutoff (config, which)
-        && !lwt_take_picture (arena, config->type, config->width,
-            config->height, "a low-pass", &s->smooth[which], error))
+  list_tables (s, which, axis, tables);
+  for (guint i = 0; i < N_TABLES; i++)
+    if (tables[i].values != NULL && tables[i].padded > 0
+        && (*tables[i].device = cvis_arena_device (
+                arena, tables[i].padded * size, "tables of a filter", error))
+               == NULL)
       return FALSE;
+  return TRUE;
+}
+
+/* A picture of the surface's size. */
+gboolean
+take_whole (
+    LwtDeviceSmoother *s, CvisArena *arena, LwtPicture *picture, GError **error)
+{
+  const LwtConfig *config = &s->plan->config;
+
+  return lwt_take_picture (arena, config->type, config->width, config->height,
+      "a low-pass", picture, error);
+}
+
+/* The small pictures of the Gaussian filter. */
+gboolean
+take_small (LwtDeviceSmoother *s, CvisArena *arena, GError **error)
+{
+  const LwtConfig *config = &s->plan->config;
+  guint width = 0, height = 0;
+
+  for (guint k = 0; k < 3; k++) {
+    width = MAX (width, get_smooth_length (&s->lines[k][0]));
+    height = MAX (height, get_smooth_length (&s->lines[k][1]));
   }
-  if (config->filter == LWT_FILTER_WAVELET)
-    return lwt_take_picture (arena, config->type, config->width, config->height,
-               "a low-pass", &s->between[0], error)
-           && lwt_take_picture (arena, config->type, config->width,
-               config->height, "a low-pass", &s->between[1], error);
   for (guint i = 0; i < 2; i++)
     if (!lwt_take_picture (arena, config->type, width, config->height,
             "a narrow picture", &s->rows[i], error)
@@ -368,50 +616,33 @@ lwt_device_smoother_take (
   return TRUE;
 }
 
-namespace {
-
-/* Low-pass of @x for the cut-off @which to s->smooth[which]. */
-gboolean
-run_low_pass (LwtDeviceSmoother *s, guint which, LwtPicture x,
-    const guint32 *missing, cudaStream_t stream, GError **error)
-{
-  const gboolean wavelet = s->plan->config.filter == LWT_FILTER_WAVELET;
-
-  if (s->plan->config.type == LWT_TYPE_F64)
-    return wavelet
-               ? smooth_wavelet<gdouble> (s, which, x, missing, stream, error)
-               : smooth_gaussian<gdouble> (s, which, x, missing, stream, error);
-  return wavelet
-             ? smooth_wavelet<gfloat> (s, which, x, missing, stream, error)
-             : smooth_gaussian<gfloat> (s, which, x, missing, stream, error);
-}
-
 } // namespace
 
 extern "C" gboolean
-lwt_device_smoother_run (LwtDeviceSmoother *s, LwtPartsTask *task,
-    cudaStream_t stream, GError **error)
+lwt_device_smoother_take (
+    LwtDeviceSmoother *s, CvisArena *arena, GError **error)
 {
-  const LwtPicture *parts = &task->parts[CVIS_SURFACE_PART_NOISE];
-  gboolean needs[3];
+  const bool wavelet = s->plan->config.filter == LWT_FILTER_WAVELET;
 
-  for (guint k = 0; k < 3; k++)
-    needs[k] = parts[k].data != NULL || parts[k + 1].data != NULL;
-  /* a low-pass also serves as the next one if their cut-offs are equal */
-  for (guint k = 2; k > 0; k--)
-    if (s->smooth[k].data == NULL)
-      needs[k - 1] = needs[k - 1] || needs[k];
   for (guint k = 0; k < 3; k++) {
-    const gboolean own = s->smooth[k].data != NULL;
+    const bool later = (k < 1 && s->own[1]) || (k < 2 && s->own[2]);
 
-    if (own && needs[k]
-        && !run_low_pass (s, k, task->picture, task->missing, stream, error))
+    if (!take_tables (s, k, 0, arena, error)
+        || !take_tables (s, k, 1, arena, error)
+        || (s->own[k] && later && !take_whole (s, arena, &s->smooth[k], error))
+        || (s->own[k] && wavelet
+            && !take_whole (s, arena, &s->between[k], error)))
       return FALSE;
-    /* only now: the filter may have exchanged its pictures */
-    task->low[k] = own     ? s->smooth[k]
-                   : k > 0 ? task->low[k - 1]
-                           : task->picture;
-    task->at_zero[k] = TRUE;
   }
-  return TRUE;
+  return wavelet ? take_whole (s, arena, &s->between[3], error)
+                 : take_small (s, arena, error);
+}
+
+extern "C" gboolean
+lwt_device_smoother_run (LwtDeviceSmoother *s, const LwtPartsTask *task,
+    guint32 *not_finite, cudaStream_t stream, GError **error)
+{
+  return s->plan->config.type == LWT_TYPE_F64
+             ? smooth_surface<gdouble> (s, task, not_finite, stream, error)
+             : smooth_surface<gfloat> (s, task, not_finite, stream, error);
 }
