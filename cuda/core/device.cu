@@ -449,7 +449,7 @@ enable_peer (const CvisDeviceRows *to, const CvisDeviceRows *from)
   static const CuEnablePeer enable =
       (CuEnablePeer) cvis_cuda_driver_entry ("cuCtxEnablePeerAccess");
 
-  if (enable != NULL && to->context != NULL
+  if (enable != NULL && to->context != NULL && from->context != NULL
       && to->context->device_id != from->context->device_id)
     (void) enable ((CUcontext) to->context->handle, 0);
 }
@@ -459,9 +459,8 @@ describe_copy (const CvisDeviceRows *to, const CvisDeviceRows *from,
     gsize bytes, gsize n, CUDA_MEMCPY3D_PEER *copy)
 {
   *copy = CUDA_MEMCPY3D_PEER{};
-  copy->srcMemoryType = CU_MEMORYTYPE_DEVICE;
-  copy->srcDevice = (CUdeviceptr) from->data;
-  copy->srcContext = (CUcontext) from->context->handle;
+  copy->srcMemoryType =
+      from->context != NULL ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
   copy->srcPitch = from->stride;
   copy->srcHeight = copy->dstHeight = copy->Height = n;
   copy->dstMemoryType =
@@ -469,12 +468,28 @@ describe_copy (const CvisDeviceRows *to, const CvisDeviceRows *from,
   copy->dstPitch = to->stride;
   copy->WidthInBytes = bytes;
   copy->Depth = 1;
-  if (to->context == NULL) {
-    copy->dstHost = to->data;
-    return;
+  if (from->context != NULL) {
+    copy->srcDevice = (CUdeviceptr) from->data;
+    copy->srcContext = (CUcontext) from->context->handle;
+  } else {
+    copy->srcHost = from->data;
   }
-  copy->dstDevice = (CUdeviceptr) to->data;
-  copy->dstContext = (CUcontext) to->context->handle;
+  if (to->context != NULL) {
+    copy->dstDevice = (CUdeviceptr) to->data;
+    copy->dstContext = (CUcontext) to->context->handle;
+  } else {
+    copy->dstHost = to->data;
+  }
+}
+
+/* Takes the place of @rows to @text. */
+const gchar *
+name_place (const CvisDeviceRows *rows, gchar text[24])
+{
+  if (rows->context == NULL)
+    return "the host";
+  g_snprintf (text, 24, "device %d", rows->context->device_id);
+  return text;
 }
 } // namespace
 
@@ -488,25 +503,23 @@ cvis_device_copy_rows (const CvisDeviceRows *to, const CvisDeviceRows *from,
       (CuCopy) cvis_cuda_driver_entry ("cuMemcpy3DPeerAsync");
   static const CuSynchronize synchronize =
       (CuSynchronize) cvis_cuda_driver_entry ("cuStreamSynchronize");
+  CvisContext *context = from->context != NULL ? from->context : to->context;
   CUDA_MEMCPY3D_PEER copy;
   CUresult code = CUDA_ERROR_NOT_SUPPORTED;
+  gchar names[2][24];
 
   describe_copy (to, from, bytes, n, &copy);
-  if (!cvis_context_push (from->context, error))
+  if (!cvis_context_push (context, error))
     return FALSE;
   enable_peer (to, from);
   if (enqueue != NULL && synchronize != NULL)
     code = enqueue (&copy, (CUstream) stream);
   if (code == CUDA_SUCCESS)
     code = synchronize ((CUstream) stream);
-  cvis_context_pop (from->context);
+  cvis_context_pop (context);
   if (code != CUDA_SUCCESS)
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_CUDA,
-        "copy of %" G_GSIZE_FORMAT " rows from device %d to %s: CUDA error %d",
-        n, from->context->device_id,
-        to->context == NULL                                  ? "the host"
-        : to->context->device_id == from->context->device_id ? "the same device"
-                                                             : "another device",
-        code);
+        "copy of %" G_GSIZE_FORMAT " rows from %s to %s: CUDA error %d", n,
+        name_place (from, names[0]), name_place (to, names[1]), code);
   return code == CUDA_SUCCESS;
 }

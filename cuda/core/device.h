@@ -103,9 +103,9 @@ typedef struct {
 } CvisDeviceRows;
 
 /* Copies @n rows of @bytes each from the memory of a context to that of the same or
- * another one, which may be of another device (peer copy). Waits for the work on
- * @stream, a CUstream of @from's context (%NULL: its legacy default stream), and for the
- * copy. */
+ * another one, which may be of another device (peer copy), or from or to the host. Waits
+ * for the work on @stream, a CUstream of @from's context, or of @to's if @from is on the
+ * host (%NULL: its legacy default stream), and for the copy. */
 gboolean cvis_device_copy_rows (const CvisDeviceRows *to,
     const CvisDeviceRows *from, gsize bytes, gsize n, gpointer stream,
     GError **error);
