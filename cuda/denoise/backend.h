@@ -10,6 +10,7 @@
 #pragma once
 
 #include "cuda/denoise/engine.h"
+#include "cuda/motion/engine.h"
 
 G_BEGIN_DECLS
 
@@ -20,17 +21,22 @@ typedef struct _DenoiseBackend DenoiseBackend;
  * @number: of the frame, since the engine was made; its place is the number modulo
  *   denoise_config_get_n_pictures()
  * @before, @after: frames of its stream before and after it that may be used
+ * @first: the first frame of its stream, or of its chunk, whose motion is searched
  */
 typedef struct {
   DenoiseJob *job;
   guint64 number;
   guint before, after;
+  guint64 first;
 } DenoiseTask;
 
 /* Pictures that are kept, for the frames in flight and those before them. */
 guint denoise_config_get_n_pictures (const DenoiseConfig *config);
 /* Frames in flight at most. */
 guint denoise_config_get_n_slots (const DenoiseConfig *config);
+/* The search for the motion, of component 0 at half the size. */
+void denoise_config_get_motion (
+    const DenoiseConfig *config, MotionConfig *motion);
 
 typedef struct {
   const gchar *name;
@@ -40,6 +46,10 @@ typedef struct {
   /* Copies the frame of @job, number @number, to its place, which nothing in flight uses. */
   gboolean (*load) (
       DenoiseBackend *backend, guint64 number, DenoiseJob *job, GError **error);
+  /* Passes frame @number, which was loaded, on to the motion search; in order.
+   * @as_reference: only as a neighbour of others, at the end of those that a chunk loads */
+  gboolean (*follow) (DenoiseBackend *backend, guint64 number,
+      gboolean as_reference, GError **error);
   /* No frame follows in this stream. */
   void (*end) (DenoiseBackend *backend);
   /* Starts @task in @slot, which is free; in the order of the stream, by the thread that

@@ -2,11 +2,10 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The configuration of the denoising engine: defaults, ranges, and how many frames a
- * result depends on. */
-#include "cuda/denoise/engine.h"
-
+/* The configuration of the denoising engine: defaults, ranges, how many frames a result
+ * depends on, and what follows from that. */
 #include "cuda/core/error.h"
+#include "cuda/denoise/backend.h"
 
 void
 denoise_config_init (DenoiseConfig *config)
@@ -41,8 +40,13 @@ denoise_config_check (const DenoiseConfig *config, GError **error)
       || !check_range ("keep_grain", config->keep_grain, 0, 1, error)
       || !check_range ("radius", config->radius, 1, DENOISE_MAX_RADIUS, error)
       || !check_range ("depth_in_flight", config->depth_in_flight, 1,
-          DENOISE_MAX_DEPTH, error))
+          DENOISE_MAX_DEPTH, error)
+      || !check_range ("chunk", config->chunk, 0, DENOISE_MAX_CHUNK, error))
     return FALSE;
+  if (config->chunk > 0 && config->mode == DENOISE_MODE_RECURSIVE)
+    return cvis_refuse (error, "a recursive result starts from that of the "
+                               "frame before, so frames are not computed in "
+                               "chunks");
   if ((config->depth == 8 || config->depth == 10 || config->depth == 16)
       && (config->n_components == 1 || config->n_components == 3))
     return TRUE;
@@ -71,4 +75,52 @@ guint
 denoise_config_get_after (const DenoiseConfig *config)
 {
   return uses_window (config) ? config->radius : 0;
+}
+
+/* Beside its frames a device loads the radius on either side, and searches the motion of
+ * all of these but the outermost, which takes less than the work for radius - 1 frames. */
+guint
+denoise_config_get_chunk (const DenoiseConfig *config, gboolean live)
+{
+  if (!uses_window (config))
+    return 1;
+  return live ? 4 * config->radius : 8 + 16 * (config->radius - 1);
+}
+
+guint
+denoise_config_get_n_slots (const DenoiseConfig *config)
+{
+  return config->depth_in_flight + denoise_config_get_after (config);
+}
+
+/* While the last frame in flight is loaded, the oldest one may still be filtered. With
+ * chunks also those after the oldest chunk in flight, and those round the next. */
+guint
+denoise_config_get_n_pictures (const DenoiseConfig *config)
+{
+  const guint before = denoise_config_get_before (config);
+  const guint n = denoise_config_get_n_slots (config) + before + 1;
+
+  return config->chunk > 0 ? n + before + 2 * denoise_config_get_after (config)
+                           : n;
+}
+
+void
+denoise_config_get_motion (const DenoiseConfig *config, MotionConfig *motion)
+{
+  /* searched before and after a chunk; two chunks may be in flight */
+  const guint around = config->chunk > 0 ? 2 * (config->radius - 1) : 0;
+
+  motion_config_init (motion);
+  motion->width = (config->width + 1) / 2;
+  motion->height = (config->height + 1) / 2;
+  motion->method = MOTION_METHOD_FIELD;
+  motion->block_size = 8;
+  motion->range = 64;
+  motion->subpel = MOTION_SUBPEL_QUARTER;
+  motion->references = 1;
+  motion->bidirectional = denoise_config_get_after (config) > 0;
+  motion->threads = config->threads;
+  motion->depth_in_flight = denoise_config_get_n_slots (config) + 2 * around;
+  motion->chunk = config->chunk > 0 ? config->chunk + around : 0;
 }

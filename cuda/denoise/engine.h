@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* The denoising engine: frames of video in, the same frames with less noise out, on the
- * CPU, with the same bits for any number of threads and any instruction set.
+ * CPU, on a CUDA device or on several, with the same bits.
  *
  * A frame is averaged with its neighbours in time along the motion of the regularised
  * field (cuda/motion), as far as its blocks are found there; then a spatial filter
@@ -14,11 +14,13 @@
 #pragma once
 
 #include "cuda/core/backend.h"
+#include "cuda/core/fleet/devices.h"
 
 G_BEGIN_DECLS
 
 #define DENOISE_MAX_RADIUS 6
 #define DENOISE_MAX_DEPTH 2 /* frames in flight, without those that wait */
+#define DENOISE_MAX_CHUNK 128
 
 typedef enum {
   DENOISE_MODE_BOTH,     /* temporal, then spatial */
@@ -48,6 +50,9 @@ typedef enum {
  * @threads: of the CPU backend; 0: one per processor
  * @depth_in_flight: frames that may be submitted and not waited for, 1..
  *   DENOISE_MAX_DEPTH, without those that wait for later frames
+ * @chunk: largest number of consecutive frames between two calls of
+ *   denoise_engine_load(), for fleets (cuda/denoise/fleet.h), up to DENOISE_MAX_CHUNK; 0:
+ *   the engine gets all frames. Not with DENOISE_MODE_RECURSIVE
  */
 typedef struct {
   guint width, height;
@@ -61,6 +66,7 @@ typedef struct {
   guint radius;
   guint threads;
   guint depth_in_flight;
+  guint chunk;
 } DenoiseConfig;
 
 void denoise_config_init (DenoiseConfig *config);
@@ -69,6 +75,9 @@ gboolean denoise_config_check (const DenoiseConfig *config, GError **error);
 /* Frames before and after a frame that its result depends on. */
 guint denoise_config_get_before (const DenoiseConfig *config);
 guint denoise_config_get_after (const DenoiseConfig *config);
+/* Consecutive frames that a device of several denoises. @live: with a short delay instead
+ * of the full rate */
+guint denoise_config_get_chunk (const DenoiseConfig *config, gboolean live);
 
 /* A component of a frame.
  * @data: first sample; one byte each with a depth of 8, else two, little endian
@@ -85,8 +94,14 @@ typedef struct {
  * denoise_engine_wait() returns it, and so does the memory it points to
  * @in, @out: components, of the size in the configuration; no two overlap
  * @shift: the value is the sample shifted right by this many bits (P010: 6)
- * @on_device: the components are device pointers (CUDA only). They are read after the
- *   work on the CUDA stream @stream (a CUstream; %NULL: the legacy default stream)
+ * @on_device: the components are device pointers. They are read after the work on the
+ *   CUDA stream @stream (a CUstream; %NULL: the legacy default stream)
+ * @context: (nullable): with @on_device, the context of the components and of @stream;
+ *   %NULL: the engine's. From and to another context, also of another device, the frame is
+ *   copied; an engine on the CPU or over several devices needs it
+ * @release: (nullable): an engine over several devices may read @in after the frame was
+ *   returned: called with @input when it does not any more, by the thread that waits or
+ *   frees the engine
  * @sigma: (out): noise of each component that was assumed, levels of 8 bits, before
  *   @strength
  * @starts_scene: (out): no frame before it was used, as it shows something else
@@ -96,16 +111,26 @@ typedef struct {
   guint shift;
   gboolean on_device;
   gpointer stream;
+  CvisContext *context;
+  void (*release) (gpointer input);
+  gpointer input;
   gdouble sigma[3];
   gboolean starts_scene;
 } DenoiseJob;
 
 typedef struct _DenoiseEngine DenoiseEngine;
 
-/* Allocates all memory. @context: %NULL: the CPU; there is no other backend.
- * Returns: %NULL with CVIS_ERROR_INVALID or _MEMORY */
+/* Allocates all memory. @context: (nullable): the CUDA context to compute in; %NULL: the
+ * CPU. Returns: %NULL with CVIS_ERROR_INVALID, _MEMORY or _CUDA */
 DenoiseEngine *denoise_engine_new (
     const DenoiseConfig *config, CvisContext *context, GError **error);
+/* The same over several devices, with the bits of one: each denoises chunks of
+ * @config->chunk frames, 0: denoise_config_get_chunk(). depth_in_flight is that of each
+ * device */
+DenoiseEngine *denoise_engine_new_over (const DenoiseConfig *config,
+    const CvisDevices *devices, const CvisFleetOwner *owner, GError **error);
+/* Returns: (nullable): the fleet of an engine over several devices */
+CvisFleet *denoise_engine_get_fleet (DenoiseEngine *engine);
 /* Waits for frames in flight and frees the engine. */
 void denoise_engine_free (DenoiseEngine *engine);
 /* Frames in flight at most, with those that wait for later frames. */
@@ -115,6 +140,13 @@ guint denoise_engine_get_depth (const DenoiseEngine *engine);
  * caller keeps the frame and the stream continues without it. submit and end may run in
  * one thread while wait runs in another. */
 gboolean denoise_engine_submit (
+    DenoiseEngine *engine, DenoiseJob *job, GError **error);
+/* Stores the next frame as a neighbour and does not denoise it; with chunks. The frames
+ * before a chunk, as many as denoise_config_get_before() unless the stream begins there,
+ * are loaded after denoise_engine_end(), then at most `chunk` frames are submitted and
+ * those after the chunk loaded. The frame is read until the frames of that chunk have been
+ * waited for. At most two chunks may have frames in flight. For the thread that submits. */
+gboolean denoise_engine_load (
     DenoiseEngine *engine, DenoiseJob *job, GError **error);
 /* Completes the oldest frame in flight and returns it in @job: %NULL if there is none or
  * it waits for later frames. On FALSE the frame is returned too, without a result. */

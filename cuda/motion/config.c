@@ -64,7 +64,7 @@ motion_config_check (const MotionConfig *config, GError **error)
              "subpel", config->subpel, 0, MOTION_SUBPEL_QUARTER, error)
          && cvis_check_range ("references", config->references, 1, 4, error)
          && cvis_check_range (
-             "frames in flight", config->depth_in_flight, 1, 8, error)
+             "frames in flight", config->depth_in_flight, 1, 32, error)
          && check_chunk (config, error);
 }
 

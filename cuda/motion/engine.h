@@ -71,7 +71,7 @@ typedef enum {
  * @references: frames searched in each direction, 1..4
  * @bidirectional: also searches future frames
  * @threads: of the CPU backend; 0: one per processor
- * @depth_in_flight: frames that may be submitted and not waited for, 1..8,
+ * @depth_in_flight: frames that may be submitted and not waited for, 1..32,
  *   not counting those that wait for future frames
  * @chunk: largest number of consecutive frames between two calls of
  *   motion_engine_load(), for fleets (cuda/motion/fleet.h); 0: the engine gets all

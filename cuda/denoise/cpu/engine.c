@@ -10,6 +10,7 @@
 #include "cuda/core/threadpool.h"
 #include "cuda/denoise/backend.h"
 #include "cuda/denoise/cpu/cpu.h"
+#include "cuda/denoise/staging.h"
 
 /* Rows that a thread takes at once: of samples, of blocks and cells, of patches. Every
  * second strip of patches is filtered at a time: they touch different rows. */
@@ -18,6 +19,7 @@
 #define PATCH_ROWS 8
 
 /* A frame at its place.
+ * @in: its components in host memory; @staging: for those of a frame on a device
  * @half: component 0 at half the size, 8 bits, for the motion
  * @counted: squares whose noise counts
  * @noise: from the picture, 1/16 levels; @match_noise: from the matches; -1: none
@@ -25,6 +27,8 @@
  * @matches: in the frames before and after */
 typedef struct {
   DenoiseCpuPlane planes[3];
+  DenoisePlane in[3];
+  DenoiseStaging staging;
   guint8 *half;
   gboolean prepared;
   guint8 *counted;
@@ -54,6 +58,7 @@ struct _DenoiseBackend {
   guint16 *left[3];
   gint32 *sums, *weights;
   gint32 *squares;
+  DenoiseStaging out; /* for a frame on a device */
   /* --- with DENOISE_MODE_RECURSIVE: the result for the frame before --- */
   DenoiseCpuPlane recent[3];
   guint16 *recent_left[3];
@@ -71,8 +76,8 @@ typedef struct {
   const DenoiseCpuMean *mean;
   const DenoiseCpuSpatial *spatial;
   void (*patches) (const DenoiseCpuSpatial *spatial, gint32 first, gint32 n);
-  const DenoiseJob *job;
-  gint32 bits, removed;
+  DenoisePlane in, out;
+  gint32 shift, bits, removed;
 } Pass;
 
 /* --- memory ---------------------------------------------------------------------- */
@@ -102,8 +107,10 @@ alloc_plane (
 static void
 free_picture (Picture *picture)
 {
-  for (guint c = 0; c < 3; c++)
+  for (guint c = 0; c < 3; c++) {
     g_free (picture->planes[c].memory);
+    g_free (picture->staging.components[c]);
+  }
   for (guint d = 0; d < 2; d++) {
     g_free (picture->matches[d]);
     g_free (picture->motion.fields[d].vectors);
@@ -136,6 +143,7 @@ denoise_cpu_destroy (DenoiseBackend *backend)
     g_free (backend->recent[c].memory);
     g_free (backend->left[c]);
     g_free (backend->recent_left[c]);
+    g_free (backend->out.components[c]);
   }
   g_free (backend->pilot.memory);
   g_free (backend->result.memory);
@@ -185,17 +193,7 @@ make_motion (DenoiseBackend *backend, GError **error)
 {
   MotionConfig *motion = &backend->motion_config;
 
-  motion_config_init (motion);
-  motion->width = (guint) backend->half_width;
-  motion->height = (guint) backend->half_height;
-  motion->method = MOTION_METHOD_FIELD;
-  motion->block_size = 8;
-  motion->range = 64;
-  motion->subpel = MOTION_SUBPEL_QUARTER;
-  motion->references = 1;
-  motion->bidirectional = denoise_config_get_after (&backend->config) > 0;
-  motion->threads = backend->config.threads;
-  motion->depth_in_flight = denoise_config_get_n_slots (&backend->config);
+  denoise_config_get_motion (&backend->config, motion);
   backend->motion = motion_engine_new (motion, NULL, error);
   return backend->motion != NULL;
 }
@@ -279,15 +277,15 @@ get_picture (DenoiseBackend *backend, guint64 number)
 /* --- a frame arrives --------------------------------------------------------------- */
 
 static inline guint32
-get_input (const DenoisePlane *plane, const DenoiseJob *job, gint32 bits,
-    gint32 x, gint32 y)
+get_input (
+    const DenoisePlane *plane, gint32 shift, gint32 bits, gint32 x, gint32 y)
 {
   const guint8 *row = plane->data + (gsize) y * plane->stride;
 
   return bits == 8 ? row[(gsize) x * plane->step]
                    : (guint32) ((const guint16 *) (gconstpointer)
                              row)[(gsize) x * plane->step]
-                         >> job->shift;
+                         >> shift;
 }
 
 /* Repeats the edge of @plane round it. */
@@ -326,7 +324,8 @@ load_component (DenoiseBackend *backend, Picture *picture,
 
     for (gint32 x = 0; x < shape->width; x++)
       row[x] = (guint16) denoise_from_sample (
-          get_input (&job->in[component], job, bits, x, y), bits);
+          get_input (&picture->in[component], (gint32) job->shift, bits, x, y),
+          bits);
   }
   extend_plane (plane, shape);
 }
@@ -350,20 +349,75 @@ reduce_luma (const DenoiseBackend *backend, const Picture *picture)
 }
 
 static gboolean
+make_staging (
+    const DenoiseConfig *config, DenoiseStaging *staging, GError **error)
+{
+  for (guint c = 0; c < config->n_components; c++) {
+    const gsize size = denoise_staging_get_size (config, c);
+
+    staging->pitch[c] = denoise_staging_get_pitch (config, c);
+    if (staging->components[c] == NULL)
+      staging->components[c] = g_try_malloc (size);
+    if (staging->components[c] == NULL) {
+      g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
+          "no memory for a copy of %" G_GSIZE_FORMAT " bytes", size);
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+/* Finds the components of @job's frame in host memory. A frame of a device, which another
+ * engine did not denoise because its device is lost, is copied. */
+static gboolean
+find_input (DenoiseBackend *backend, Picture *picture, const DenoiseJob *job,
+    GError **error)
+{
+  const DenoiseConfig *config = &backend->config;
+
+  if (job->on_device && job->context == NULL)
+    return cvis_refuse (error, "the frame is on a device, and the engine is "
+                               "not: its context is needed");
+  if (job->on_device
+      && (!make_staging (config, &picture->staging, error)
+          || !denoise_staging_copy_in (
+              &picture->staging, config, NULL, job, error)))
+    return FALSE;
+  for (guint c = 0; c < config->n_components; c++)
+    picture->in[c] = job->on_device ? denoise_staging_get_plane (
+                         &picture->staging, job->in, c)
+                                    : job->in[c];
+  return TRUE;
+}
+
+static gboolean
 denoise_cpu_load (
     DenoiseBackend *backend, guint64 number, DenoiseJob *job, GError **error)
 {
   Picture *picture = get_picture (backend, number);
 
+  if (!find_input (backend, picture, job, error))
+    return FALSE;
   for (guint c = 0; c < backend->n_components; c++)
     load_component (backend, picture, job, c);
   picture->prepared = FALSE;
+  if (backend->motion != NULL)
+    reduce_luma (backend, picture);
+  return TRUE;
+}
+
+static gboolean
+denoise_cpu_follow (DenoiseBackend *backend, guint64 number,
+    gboolean as_reference, GError **error)
+{
+  MotionJob *motion = &get_picture (backend, number)->motion;
+
   if (backend->motion == NULL)
     return TRUE;
-  reduce_luma (backend, picture);
-  picture->motion.luma = picture->half;
-  picture->motion.stride = (gsize) backend->half_width;
-  return motion_engine_submit (backend->motion, &picture->motion, error);
+  motion->luma = get_picture (backend, number)->half;
+  motion->stride = (gsize) backend->half_width;
+  return as_reference ? motion_engine_load (backend->motion, motion, error)
+                      : motion_engine_submit (backend->motion, motion, error);
 }
 
 static void
@@ -593,10 +647,13 @@ analyse_picture (DenoiseBackend *backend, guint64 number)
   }
 }
 
-/* Has the motion of all frames up to @last, and with a window their neighbours. */
+/* Has the motion of all frames from @first up to @last, and with a window their
+ * neighbours. */
 static gboolean
-analyse_until (DenoiseBackend *backend, guint64 last, GError **error)
+analyse_until (
+    DenoiseBackend *backend, guint64 first, guint64 last, GError **error)
 {
+  backend->next = MAX (backend->next, first);
   for (; backend->next <= last; backend->next++) {
     MotionJob *job;
 
@@ -892,10 +949,8 @@ static void
 do_store (guint first, guint count, gpointer user_data)
 {
   const Pass *pass = user_data;
-  const DenoiseBackend *backend = pass->backend;
-  const DenoiseJob *job = pass->job;
-  const DenoisePlane *out = &job->out[pass->component];
-  const gint32 bits = (gint32) backend->config.depth;
+  const DenoisePlane *out = &pass->out;
+  const gint32 bits = (gint32) pass->backend->config.depth;
 
   for (gint32 y = (gint32) first; y < (gint32) (first + count); y++) {
     guint8 *row = out->data + (gsize) y * out->stride;
@@ -904,7 +959,7 @@ do_store (guint first, guint count, gpointer user_data)
                                : NULL;
 
     for (gint32 x = 0; x < pass->width; x++) {
-      guint32 sample = get_input (&job->in[pass->component], job, bits, x, y);
+      guint32 sample = get_input (&pass->in, pass->shift, bits, x, y);
 
       if (value != NULL)
         sample = denoise_to_sample (sample, value[x], bits, pass->removed);
@@ -912,21 +967,24 @@ do_store (guint first, guint count, gpointer user_data)
         row[(gsize) x * out->step] = (guint8) sample;
       else
         ((guint16 *) (gpointer) row)[(gsize) x * out->step] =
-            (guint16) (sample << job->shift);
+            (guint16) (sample << pass->shift);
     }
   }
 }
 
 /* @from: (nullable): %NULL: the samples are copied */
 static void
-store_component (DenoiseBackend *backend, const DenoiseJob *job,
-    guint component, const DenoiseCpuPlane *from)
+store_component (DenoiseBackend *backend, const Picture *picture,
+    const DenoiseJob *job, guint component, const DenoiseCpuPlane *from)
 {
   const DenoiseConfig *config = &backend->config;
   gdouble kept = config->keep_grain;
   Pass pass = { .backend = backend,
-    .job = job,
-    .component = component,
+    .in = picture->in[component],
+    .out = job->on_device
+               ? denoise_staging_get_plane (&backend->out, job->out, component)
+               : job->out[component],
+    .shift = (gint32) job->shift,
     .from = from,
     .width = backend->shapes[component].width };
 
@@ -962,18 +1020,21 @@ denoise_cpu_wait (DenoiseBackend *backend, guint slot, GError **error)
   DenoiseJob *job = task->job;
   gint32 noise[3] = { 0 };
 
+  if (job->on_device && !make_staging (config, &backend->out, error))
+    return FALSE;
   if (alone) {
     prepare_picture (backend, picture);
     memcpy (noise, picture->noise, sizeof noise);
     override_noise (config, noise);
     job->starts_scene = FALSE;
   } else if (config->mode == DENOISE_MODE_RECURSIVE) {
-    if (!analyse_until (backend, task->number, error))
+    if (!analyse_until (backend, task->first, task->number, error))
       return FALSE;
     average_recursively (backend, task, noise);
     keep_recent (backend);
   } else {
-    if (!analyse_until (backend, get_last_analysed (config, task), error))
+    if (!analyse_until (
+            backend, task->first, get_last_analysed (config, task), error))
       return FALSE;
     average_window (backend, task, noise);
   }
@@ -990,11 +1051,13 @@ denoise_cpu_wait (DenoiseBackend *backend, guint slot, GError **error)
           backend, c, from, alone ? NULL : backend->left[c], assumed);
       from = &backend->result;
     }
-    store_component (backend, job, c, from);
+    store_component (backend, picture, job, c, from);
   }
-  return TRUE;
+  return !job->on_device
+         || denoise_staging_copy_out (
+             &backend->out, config, NULL, NULL, job, error);
 }
 
 const DenoiseBackendOps denoise_backend_cpu = { "cpu", denoise_cpu_create,
-  denoise_cpu_destroy, denoise_cpu_load, denoise_cpu_end, denoise_cpu_filter,
-  denoise_cpu_wait };
+  denoise_cpu_destroy, denoise_cpu_load, denoise_cpu_follow, denoise_cpu_end,
+  denoise_cpu_filter, denoise_cpu_wait };

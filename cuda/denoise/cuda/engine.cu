@@ -10,12 +10,12 @@
 #include "cuda/core/arena.cuh"
 #include "cuda/denoise/backend.h"
 #include "cuda/denoise/cuda/passes.cuh"
-#include "cuda/motion/engine.h"
+#include "cuda/denoise/staging.h"
 
 namespace {
 
 /* A frame at its place.
- * @staged: device: components as they came; %NULL for frames on a device
+ * @staged: device: components as they came, unless they are in the engine's context
  * @half: device: component 0 at half the size, for the motion
  * @counted: device: squares whose noise counts
  * @counts: device; @pinned: the same on the host
@@ -23,7 +23,7 @@ namespace {
  * @noise, @match_noise, @cut, @matches: as in cpu/engine.c */
 struct Picture {
   DenoiseDevicePlane planes[3];
-  guint8 *staged[3];
+  DenoiseStaging staged;
   guint8 *half, *counted;
   DenoiseCounts *counts, *pinned;
   CvisMotionVector *vectors[2];
@@ -45,8 +45,6 @@ struct _DenoiseBackend {
   gint32 cells_across, cells_down;
   gint32 half_width, half_height;
   gsize n_vectors, n_blocks, n_cells, n_squares;
-  guint sample_size;
-  gsize staged_pitch[3];
   MotionEngine *motion;
   MotionConfig motion_config;
   cudaStream_t up, work;
@@ -60,7 +58,7 @@ struct _DenoiseBackend {
   DenoiseDevicePlane mean[3], pilot, result;
   guint16 *left[3];
   gint32 *sums, *weights;
-  guint8 *out[3]; /* components for host memory */
+  DenoiseStaging out; /* components for memory that is not the engine's */
   /* --- with DENOISE_MODE_RECURSIVE: the result for the frame before --- */
   DenoiseDevicePlane recent[3];
   guint16 *recent_left[3];
@@ -103,6 +101,18 @@ take_plane (DenoiseBackend *b, DenoiseDevicePlane *plane,
 }
 
 gboolean
+take_staging (DenoiseBackend *b, DenoiseStaging *staging, GError **error)
+{
+  for (guint c = 0; c < b->config.n_components; c++) {
+    staging->pitch[c] = denoise_staging_get_pitch (&b->config, c);
+    if (!cvis_arena_take (&b->arena, &staging->components[c],
+            denoise_staging_get_size (&b->config, c), "a frame", error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+gboolean
 take_motion (DenoiseBackend *b, Picture *p, GError **error)
 {
   CvisArena *arena = &b->arena;
@@ -131,11 +141,8 @@ take_picture (DenoiseBackend *b, Picture *p, GError **error)
     if (!take_plane (
             b, &p->planes[c], &b->shapes[c], is_windowed (b) ? 4 : 1, error))
       return FALSE;
-  for (guint c = 0; c < b->config.n_components; c++)
-    if (!cvis_arena_take (arena, &p->staged[c],
-            b->staged_pitch[c] * (gsize) b->shapes[c].height, "a frame", error))
-      return FALSE;
-  return cvis_arena_take (
+  return take_staging (b, &p->staged, error)
+         && cvis_arena_take (
              arena, &p->counted, b->n_squares + 1, "squares", error)
          && cvis_arena_take (arena, &p->counts, 1, "counts", error)
          && cvis_arena_pin (arena, &p->pinned, 1, "counts", error)
@@ -158,10 +165,8 @@ take_scratch (DenoiseBackend *b, GError **error)
                  && cvis_arena_take (
                      arena, &b->recent_left[c], b->n_cells, "cells", error))))
       return FALSE;
-  for (guint c = 0; c < b->config.n_components; c++)
-    if (!cvis_arena_take (arena, &b->out[c],
-            b->staged_pitch[c] * (gsize) b->shapes[c].height, "a frame", error))
-      return FALSE;
+  if (!take_staging (b, &b->out, error))
+    return FALSE;
   for (guint d = 0; d < 2; d++)
     for (guint i = 2; i <= denoise_config_get_after (&b->config); i++)
       if (!cvis_arena_take (
@@ -180,16 +185,7 @@ make_motion (DenoiseBackend *b, GError **error)
 {
   MotionConfig *motion = &b->motion_config;
 
-  motion_config_init (motion);
-  motion->width = (guint) b->half_width;
-  motion->height = (guint) b->half_height;
-  motion->method = MOTION_METHOD_FIELD;
-  motion->block_size = 8;
-  motion->range = 64;
-  motion->subpel = MOTION_SUBPEL_QUARTER;
-  motion->references = 1;
-  motion->bidirectional = is_windowed (b);
-  motion->depth_in_flight = denoise_config_get_n_slots (&b->config);
+  denoise_config_get_motion (&b->config, motion);
   b->n_vectors = (gsize) motion_config_get_columns (motion)
                  * motion_config_get_rows (motion);
   b->motion = motion_engine_new (motion, b->context, error);
@@ -240,14 +236,8 @@ cuda_create (const DenoiseConfig *config, CvisContext *context, GError **error)
   b->config = *config;
   b->context = cvis_context_ref (context);
   b->n_components = config->luma_only ? 1 : config->n_components;
-  b->sample_size = config->depth == 8 ? 1 : 2;
-  for (guint c = 0; c < 3; c++) {
+  for (guint c = 0; c < 3; c++)
     b->shapes[c] = denoise_shape (config, c);
-    /* room for two components in a row, as in NV12 */
-    b->staged_pitch[c] =
-        ((gsize) b->shapes[c].width * (c == 1 ? 2 : 1) * b->sample_size + 63)
-        / 64 * 64;
-  }
   b->cells_across = denoise_cells (config->width);
   b->cells_down = denoise_cells (config->height);
   b->n_cells = (gsize) b->cells_across * (gsize) b->cells_down;
@@ -269,54 +259,33 @@ cuda_create (const DenoiseConfig *config, CvisContext *context, GError **error)
 
 /* --- a frame arrives --------------------------------------------------------------- */
 
-/* Whether components 1 and 2 take turns in the rows of one plane */
+/* Whether the frame is in the memory of the engine's context, which it uses as it is */
 gboolean
-are_interleaved (const DenoisePlane planes[3])
+is_here (const DenoiseBackend *b, const DenoiseJob *job)
 {
-  return planes[1].step == 2;
+  return job->on_device
+         && (job->context == NULL
+             || cvis_context_get_handle (job->context)
+                    == cvis_context_get_handle (b->context));
 }
 
-const guint8 *
-get_first (const DenoisePlane planes[3], guint c)
-{
-  return c == 1 && are_interleaved (planes)
-             ? MIN (planes[1].data, planes[2].data)
-             : planes[c].data;
-}
-
-/* Component @c of @host on a device, in @memory */
-DenoisePlane
-get_staged (const DenoiseBackend *b, const DenoisePlane host[3], guint c,
-    guint8 *const memory[3])
-{
-  const guint shared = are_interleaved (host) && c == 2 ? 1 : c;
-  DenoisePlane plane = host[c];
-
-  plane.data = memory[shared] + (host[c].data - get_first (host, shared));
-  plane.stride = b->staged_pitch[shared];
-  return plane;
-}
-
-/* Copies the components of a frame between the host and @memory. */
+/* Copies the components of a frame between the host and @staging. */
 gboolean
 copy_components (DenoiseBackend *b, const DenoisePlane host[3],
-    guint8 *const memory[3], gboolean to_device, cudaStream_t stream,
+    const DenoiseStaging *staging, gboolean to_device, cudaStream_t stream,
     GError **error)
 {
   for (guint c = 0; c < b->config.n_components; c++) {
-    guint8 *from = (guint8 *) get_first (host, c);
-    const gsize step = host[c].step;
-    const gsize bytes = (gsize) b->shapes[c].width * step * b->sample_size;
+    DenoiseStagingRows rows;
     cudaError_t code;
 
-    if (c == 2 && are_interleaved (host))
+    if (!denoise_staging_get_rows (staging, &b->config, host, c, &rows))
       continue;
-    code = to_device ? cudaMemcpy2DAsync (memory[c], b->staged_pitch[c], from,
-               host[c].stride, bytes, (gsize) b->shapes[c].height,
-               cudaMemcpyHostToDevice, stream)
-                     : cudaMemcpy2DAsync (from, host[c].stride, memory[c],
-                         b->staged_pitch[c], bytes, (gsize) b->shapes[c].height,
-                         cudaMemcpyDeviceToHost, stream);
+    code = to_device ? cudaMemcpy2DAsync (rows.staged, rows.pitch, rows.data,
+               rows.stride, rows.bytes, rows.n, cudaMemcpyHostToDevice, stream)
+                     : cudaMemcpy2DAsync (rows.data, rows.stride, rows.staged,
+                         rows.pitch, rows.bytes, rows.n, cudaMemcpyDeviceToHost,
+                         stream);
     if (!CVIS_CUDA (code, error))
       return FALSE;
   }
@@ -327,7 +296,8 @@ DenoisePlane
 get_input (
     const DenoiseBackend *b, const Picture *p, const DenoiseJob *job, guint c)
 {
-  return job->on_device ? job->in[c] : get_staged (b, job->in, c, p->staged);
+  return is_here (b, job) ? job->in[c]
+                          : denoise_staging_get_plane (&p->staged, job->in, c);
 }
 
 gboolean
@@ -356,19 +326,32 @@ load_components (
   return TRUE;
 }
 
-/* Loads the frame; its counts are there, and its memory is read, when this returns. */
+/* Brings the components where the device reads them. */
 gboolean
-load_picture (
+take_components (
     DenoiseBackend *b, Picture *p, const DenoiseJob *job, GError **error)
 {
   cudaStream_t given =
       job->stream ? (cudaStream_t) job->stream : cudaStreamLegacy;
 
-  return (!job->on_device || cvis_stream_follow (b->up, b->given, given, error))
+  if (is_here (b, job))
+    return cvis_stream_follow (b->up, b->given, given, error);
+  if (!job->on_device)
+    return copy_components (b, job->in, &p->staged, TRUE, b->up, error);
+  /* nothing reads the former frame any more */
+  return CVIS_CUDA (cudaEventSynchronize (p->loaded), error)
+         && denoise_staging_copy_in (
+             &p->staged, &b->config, b->context, job, error);
+}
+
+/* Loads the frame; its counts are there, and its memory is read, when @p->loaded is. */
+gboolean
+load_picture (
+    DenoiseBackend *b, Picture *p, const DenoiseJob *job, GError **error)
+{
+  return take_components (b, p, job, error)
          && CVIS_CUDA (
              cudaMemsetAsync (p->counts, 0, sizeof *p->counts, b->up), error)
-         && (job->on_device
-             || copy_components (b, job->in, p->staged, TRUE, b->up, error))
          && load_components (b, p, job, error)
          && CVIS_CUDA (cudaMemcpyAsync (p->pinned, p->counts, sizeof *p->pinned,
                            cudaMemcpyDeviceToHost, b->up),
@@ -379,17 +362,22 @@ load_picture (
 gboolean
 cuda_load (DenoiseBackend *b, guint64 number, DenoiseJob *job, GError **error)
 {
+  return cvis_in_context (b->context, error, [&] {
+    const gboolean ok = load_picture (b, get_picture (b, number), job, error);
+
+    /* nothing may read a frame that the caller takes back */
+    if (!ok)
+      cudaStreamSynchronize (b->up);
+    return ok;
+  });
+}
+
+gboolean
+cuda_follow (
+    DenoiseBackend *b, guint64 number, gboolean as_reference, GError **error)
+{
   Picture *p = get_picture (b, number);
 
-  if (!cvis_in_context (b->context, error, [&] {
-        const gboolean ok = load_picture (b, p, job, error);
-
-        /* nothing may read a frame that the caller takes back */
-        if (!ok)
-          cudaStreamSynchronize (b->up);
-        return ok;
-      }))
-    return FALSE;
   if (b->motion == NULL)
     return TRUE;
   p->motion.luma = p->half;
@@ -397,7 +385,8 @@ cuda_load (DenoiseBackend *b, guint64 number, DenoiseJob *job, GError **error)
   p->motion.on_device = b->context != NULL;
   p->motion.stream = b->up;
   p->motion.results_pinned = TRUE;
-  return motion_engine_submit (b->motion, &p->motion, error);
+  return as_reference ? motion_engine_load (b->motion, &p->motion, error)
+                      : motion_engine_submit (b->motion, &p->motion, error);
 }
 
 void
@@ -524,10 +513,12 @@ analyse_picture (DenoiseBackend *b, guint64 number, GError **error)
   return read_counts (b, p, error);
 }
 
-/* Has the motion of all frames up to @last, and with a window their neighbours. */
+/* Has the motion of all frames from @first up to @last, and with a window their
+ * neighbours. */
 gboolean
-analyse_until (DenoiseBackend *b, guint64 last, GError **error)
+analyse_until (DenoiseBackend *b, guint64 first, guint64 last, GError **error)
 {
+  b->next = MAX (b->next, first);
   for (; b->next <= last; b->next++) {
     MotionJob *job;
 
@@ -760,8 +751,9 @@ store_component (DenoiseBackend *b, const Picture *p, const DenoiseJob *job,
 
   memset (&store, 0, sizeof store);
   store.in = get_input (b, p, job, c);
-  store.out =
-      job->on_device ? job->out[c] : get_staged (b, job->out, c, b->out);
+  store.out = is_here (b, job)
+                  ? job->out[c]
+                  : denoise_staging_get_plane (&b->out, job->out, c);
   store.depth = (gint32) config->depth;
   store.shift = (gint32) job->shift;
   store.width = b->shapes[c].width;
@@ -797,11 +789,11 @@ average (
       task->job->starts_scene = FALSE;
       return TRUE;
     case DENOISE_MODE_RECURSIVE:
-      return analyse_until (b, task->number, error)
+      return analyse_until (b, task->first, task->number, error)
              && average_recursively (b, task, noise, error);
     default:
-      return analyse_until (
-                 b, task->number + MIN (task->after, config->radius - 1), error)
+      return analyse_until (b, task->first,
+                 task->number + MIN (task->after, config->radius - 1), error)
              && average_window (b, task, noise, error);
   }
 }
@@ -840,8 +832,11 @@ wait_in_context (DenoiseBackend *b, const DenoiseTask *task, GError **error)
   for (guint c = 0; c < b->config.n_components; c++)
     if (!finish_component (b, task, c, noise[c], error))
       return FALSE;
+  if (job->on_device && !is_here (b, job))
+    return denoise_staging_copy_out (
+        &b->out, &b->config, b->context, b->work, job, error);
   return (job->on_device
-             || copy_components (b, job->out, b->out, FALSE, b->work, error))
+             || copy_components (b, job->out, &b->out, FALSE, b->work, error))
          && CVIS_CUDA (cudaStreamSynchronize (b->work), error);
 }
 
@@ -861,4 +856,4 @@ cuda_wait (DenoiseBackend *b, guint slot, GError **error)
 } // namespace
 
 extern "C" const DenoiseBackendOps denoise_backend_cuda = { "cuda", cuda_create,
-  cuda_destroy, cuda_load, cuda_end, cuda_filter, cuda_wait };
+  cuda_destroy, cuda_load, cuda_follow, cuda_end, cuda_filter, cuda_wait };

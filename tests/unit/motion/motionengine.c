@@ -520,7 +520,7 @@ test_settings (void)
   REFUSE (references, 0, "references is 0");
   REFUSE (references, 5, "references is 5");
   REFUSE (depth_in_flight, 0, "in flight is 0");
-  REFUSE (depth_in_flight, 9, "in flight is 9");
+  REFUSE (depth_in_flight, 33, "in flight is 33");
 #undef REFUSE
   g_assert_cmpuint (motion_config_get_columns (&good), ==, 3);
   g_assert_cmpuint (motion_config_get_rows (&good), ==, 3);
