@@ -14,7 +14,7 @@
  * the same bits.
  *
  * With #GstCudaDenoise:mode wavelets, each frame is denoised alone with lifting wavelets.
- * This takes several devices, and interlaced video, whose fields are denoised separately.
+ * This takes interlaced video, whose fields are denoised separately.
  *
  * ## Example launch line
  * |[
@@ -206,33 +206,70 @@ get_devices (GstCudaDenoise *self)
 {
   const CvisDevices *devices = gst_cvis_filter_get_devices (&self->filter);
 
-  if (devices == NULL || self->wanted.mode == GST_DENOISE_WAVELETS)
+  if (devices == NULL || self->wanted.mode != GST_DENOISE_RECURSIVE)
     return devices;
   GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS,
-      ("One GPU denoises, not all of cuda-device-ids: only mode=wavelets is "
-       "shared among several."),
+      ("One GPU denoises, not all of cuda-device-ids: with mode=recursive a "
+       "result starts from that of the frame before. Use another mode for "
+       "several GPUs."),
       (NULL));
   return NULL;
 }
 
-/* Makes the engines while nothing is in flight. @context: (nullable): the context to
- * compute in */
+/* Whether frames come in real time */
+static gboolean
+is_live (GstCudaDenoise *self)
+{
+  GstQuery *query = gst_query_new_latency ();
+  gboolean live = FALSE;
+
+  if (gst_pad_peer_query (self->filter.sinkpad, query))
+    gst_query_parse_latency (query, &live, NULL, NULL);
+  gst_query_unref (query);
+  return live;
+}
+
+/* Finds where to compute. Frames on a device are computed there, or, except with
+ * mode=wavelets, on those that the user named; then they are copied.
+ * @other: (out): owned, for @place */
+static gboolean
+choose_place (GstCudaDenoise *self, CvisContext *context,
+    GstDenoisePlace *place, CvisContext **other)
+{
+  const gboolean wavelets = self->wanted.mode == GST_DENOISE_WAVELETS;
+
+  *other = NULL;
+  if (!self->on_device || !wavelets)
+    place->devices = get_devices (self);
+  place->live = place->devices != NULL && is_live (self);
+  place->context = self->filter.context;
+  if (!self->on_device)
+    return TRUE;
+  place->frames = place->context = context;
+  if (place->devices == NULL && !wavelets
+      && !gst_cvis_filter_open_other_device (&self->filter, context, other))
+    return FALSE;
+  if (*other != NULL)
+    place->context = *other;
+  return TRUE;
+}
+
+/* Makes the engines while nothing is in flight. @context: of frames on a device */
 static gboolean
 make_video (GstCudaDenoise *self, GstBuffer *like, CvisContext *context)
 {
   GError *error = NULL;
   guint n_frames;
   const CvisFleetOwner owner = gst_cvis_filter_get_fleet_owner (&self->filter);
-  const CvisDevices *devices = NULL;
+  GstDenoisePlace place = { .owner = &owner };
+  CvisContext *other;
 
   free_video (self);
-  /* frames on a device are computed there */
-  if (!self->on_device) {
-    devices = get_devices (self);
-    context = self->filter.context;
-  }
-  self->video = gst_denoise_video_new (&self->layout, &self->wanted,
-      self->wavelet, context, self->on_device, devices, &owner, &error);
+  if (!choose_place (self, context, &place, &other))
+    return FALSE;
+  self->video = gst_denoise_video_new (
+      &self->layout, &self->wanted, self->wavelet, &place, &error);
+  g_clear_pointer (&other, cvis_context_unref);
   if (self->video != NULL)
     self->pool = new_output_pool (self, like, &error);
   if (self->pool == NULL) {
@@ -323,8 +360,8 @@ gst_cuda_denoise_prepare (GstCvisFilter *filter, GstBuffer *buffer)
   GstFlowReturn flow;
 
   if (self->on_device) {
-    context =
-        gst_cvis_filter_follow_video (&self->filter, buffer, FALSE, &error);
+    context = gst_cvis_filter_follow_video (&self->filter, buffer,
+        self->wanted.mode != GST_DENOISE_WAVELETS, &error);
     if (context == NULL)
       return gst_cvis_filter_reject_frame (filter, error);
   }

@@ -17,6 +17,7 @@
 struct _GstDenoiseVideo {
   GstVideoInfo info;
   gboolean on_device;
+  CvisContext *frames; /* with on_device */
   CvisContext *context;
   guint n_components, fields, n_frames;
   LwtEngine *luma, *chroma;
@@ -108,8 +109,8 @@ has_fields (const GstVideoInfo *info, guint n_components)
 
 /* The engine of all modes but the wavelets */
 static gboolean
-make_denoise_engine (
-    GstDenoiseVideo *video, const GstDenoiseSettings *settings, GError **error)
+make_denoise_engine (GstDenoiseVideo *video, const GstDenoiseSettings *settings,
+    const GstDenoisePlace *place, GError **error)
 {
   const GstVideoInfo *info = &video->info;
   DenoiseConfig config;
@@ -136,7 +137,13 @@ make_denoise_engine (
                                                           : IN_FLIGHT_CPU;
   video->n_components = config.n_components;
   video->fields = 1;
-  video->engine = denoise_engine_new (&config, video->context, error);
+  if (place->devices != NULL) {
+    config.chunk = denoise_config_get_chunk (&config, place->live);
+    video->engine =
+        denoise_engine_new_over (&config, place->devices, place->owner, error);
+  } else {
+    video->engine = denoise_engine_new (&config, video->context, error);
+  }
   if (video->engine != NULL)
     video->n_frames = denoise_engine_get_depth (video->engine);
   return video->engine != NULL;
@@ -145,17 +152,19 @@ make_denoise_engine (
 GstDenoiseVideo *
 gst_denoise_video_new (const GstVideoInfo *info,
     const GstDenoiseSettings *settings, const LwtWavelet *wavelet,
-    CvisContext *context, gboolean on_device, const CvisDevices *devices,
-    const CvisFleetOwner *owner, GError **error)
+    const GstDenoisePlace *place, GError **error)
 {
   GstDenoiseVideo *video = g_new0 (GstDenoiseVideo, 1);
+  CvisContext *context = place->context;
   guint luma_jobs, chroma_jobs;
 
   video->info = *info;
-  video->on_device = on_device;
+  video->on_device = place->frames != NULL;
+  if (video->on_device)
+    video->frames = cvis_context_ref (place->frames);
   video->context = context != NULL ? cvis_context_ref (context) : NULL;
   if (settings->mode != GST_DENOISE_WAVELETS) {
-    if (make_denoise_engine (video, settings, error))
+    if (make_denoise_engine (video, settings, place, error))
       return video;
     gst_denoise_video_free (video);
     return NULL;
@@ -171,10 +180,10 @@ gst_denoise_video_new (const GstVideoInfo *info,
   video->n_frames =
       MIN (video->n_frames, MAX_DEPTH / MAX (luma_jobs, chroma_jobs));
   video->luma = new_engine (video, settings, wavelet, 0,
-      luma_jobs * video->n_frames, devices, owner, error);
+      luma_jobs * video->n_frames, place->devices, place->owner, error);
   if (video->luma != NULL && chroma_jobs > 0)
     video->chroma = new_engine (video, settings, wavelet, 1,
-        chroma_jobs * video->n_frames, devices, owner, error);
+        chroma_jobs * video->n_frames, place->devices, place->owner, error);
   /* of several devices each has as many */
   if (video->luma != NULL)
     video->n_frames = lwt_engine_get_depth (video->luma) / luma_jobs;
@@ -192,6 +201,7 @@ gst_denoise_video_free (GstDenoiseVideo *video)
   lwt_engine_free (video->luma);
   lwt_engine_free (video->chroma);
   denoise_engine_free (video->engine);
+  g_clear_pointer (&video->frames, cvis_context_unref);
   g_clear_pointer (&video->context, cvis_context_unref);
   g_free (video);
 }
@@ -199,7 +209,9 @@ gst_denoise_video_free (GstDenoiseVideo *video)
 CvisFleet *
 gst_denoise_video_get_fleet (const GstDenoiseVideo *video)
 {
-  return video->luma != NULL ? lwt_engine_get_fleet (video->luma) : NULL;
+  if (video->engine != NULL)
+    return denoise_engine_get_fleet (video->engine);
+  return lwt_engine_get_fleet (video->luma);
 }
 
 const gchar *
@@ -211,7 +223,7 @@ gst_denoise_video_describe (const GstDenoiseVideo *video)
 CvisContext *
 gst_denoise_video_get_context (const GstDenoiseVideo *video)
 {
-  return video->context;
+  return video->on_device ? video->frames : video->context;
 }
 
 guint
@@ -503,6 +515,41 @@ get_engine (const GstDenoiseVideo *video, guint job)
   return job < video->fields ? video->luma : video->chroma;
 }
 
+/* A frame that several devices may read after it has left the element */
+typedef struct {
+  GstVideoFrame frame;
+  GstBuffer *buffer;
+} Input;
+
+static void
+release_input (gpointer data)
+{
+  Input *input = data;
+
+  gst_video_frame_unmap (&input->frame);
+  gst_buffer_unref (input->buffer);
+  g_free (input);
+}
+
+/* Submits the job with its input, which the engine keeps. */
+static gboolean
+submit_over (
+    const GstDenoiseVideo *video, GstDenoiseFrame *frame, GError **error)
+{
+  Input *input = g_new (Input, 1);
+
+  *input = (Input){ frame->from, frame->in };
+  frame->job.release = release_input;
+  frame->job.input = input;
+  if (!denoise_engine_submit (video->engine, &frame->job, error)) {
+    g_free (input);
+    return FALSE;
+  }
+  gst_buffer_ref (frame->in);
+  frame->from_mapped = FALSE;
+  return TRUE;
+}
+
 static gboolean
 submit_denoise_job (const GstDenoiseVideo *video, GstDenoiseFrame *frame,
     const Component from[3], const Component to[3], GError **error)
@@ -511,7 +558,8 @@ submit_denoise_job (const GstDenoiseVideo *video, GstDenoiseFrame *frame,
 
   *job =
       (DenoiseJob){ .shift = GST_VIDEO_FORMAT_INFO_SHIFT (video->info.finfo, 0),
-        .on_device = video->on_device };
+        .on_device = video->on_device,
+        .context = video->frames };
   if (video->on_device) {
     /* also after work that is enqueued for the output memory */
     job->stream = gst_cvis_cuda_stream (frame->out);
@@ -521,7 +569,9 @@ submit_denoise_job (const GstDenoiseVideo *video, GstDenoiseFrame *frame,
     job->in[c] = (DenoisePlane){ from[c].data, from[c].stride, from[c].step };
     job->out[c] = (DenoisePlane){ to[c].data, to[c].stride, to[c].step };
   }
-  frame->item.busy = denoise_engine_submit (video->engine, job, error);
+  frame->item.busy = denoise_engine_get_fleet (video->engine) != NULL
+                         ? submit_over (video, frame, error)
+                         : denoise_engine_submit (video->engine, job, error);
   return frame->item.busy;
 }
 

@@ -77,26 +77,37 @@ void gst_denoise_frame_clear (gpointer frame);
 void gst_denoise_frame_free (GstDenoiseFrame *frame);
 
 /**
+ * GstDenoisePlace: where frames are, and where they are computed
+ * @frames: (nullable): the context of frames in CUDA memory; %NULL: system memory
+ * @context: (nullable): the context to compute in; with mode=wavelets that of the frames
+ * @devices: (nullable): several devices to compute on, which outlive the video, for
+ *   @owner; with mode=wavelets not for frames in CUDA memory
+ * @live: frames come in real time: several devices do not wait for many
+ */
+typedef struct {
+  CvisContext *frames, *context;
+  const CvisDevices *devices;
+  const CvisFleetOwner *owner;
+  gboolean live;
+} GstDenoisePlace;
+
+/**
  * gst_denoise_video_new:
  * @info: format and size of the frames
- * @context: (nullable): the context to compute in
- * @on_device: whether frames lie on @context's device
- * @devices: (nullable): several devices to compute on, which outlive it, for @owner
  *
  * Returns: %NULL with CVIS_ERROR_INVALID about invalid settings, or
  *   CVIS_ERROR_MEMORY
  */
 GstDenoiseVideo *gst_denoise_video_new (const GstVideoInfo *info,
     const GstDenoiseSettings *settings, const LwtWavelet *wavelet,
-    CvisContext *context, gboolean on_device, const CvisDevices *devices,
-    const CvisFleetOwner *owner, GError **error);
+    const GstDenoisePlace *place, GError **error);
 /* Waits for the frames in flight. */
 void gst_denoise_video_free (GstDenoiseVideo *video);
-/* (nullable): the luma's fleet, if there are several devices */
+/* (nullable): the fleet, of the luma with mode=wavelets, if there are several devices */
 CvisFleet *gst_denoise_video_get_fleet (const GstDenoiseVideo *video);
 /* (nullable): lwt_engine_describe() of the luma's engine. */
 const gchar *gst_denoise_video_describe (const GstDenoiseVideo *video);
-/* (nullable): the context it computes in. */
+/* (nullable): the context of the frames, or for system memory that it computes in. */
 CvisContext *gst_denoise_video_get_context (const GstDenoiseVideo *video);
 /* Frames that can be in flight. */
 guint gst_denoise_video_get_frames (const GstDenoiseVideo *video);

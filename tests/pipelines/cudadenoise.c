@@ -2,8 +2,9 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* cudadenoise in whole pipelines: frames in pinned memory, in memory:CUDAMemory
- * and behind a decoder give the bits of the CPU with backend=cuda. Needs a GPU. */
+/* cudadenoise in whole pipelines: frames in pinned memory, in memory:CUDAMemory, also of
+ * another device, and behind a decoder give the bits of the CPU on one GPU and on several.
+ * Needs a GPU. */
 #include <gst/gst.h>
 #include "cuda/core/device.h"
 #include "sinksums.h"
@@ -118,6 +119,59 @@ test_video (void)
           !g_str_has_prefix (formats[i], "GRAY") && can_upload (formats[i]));
 }
 
+/* Frames in system memory, and in the memory of device 0, are denoised on others too; also
+ * if one, or each, is lost in the middle, for which the build needs test-hooks. */
+static void
+test_other_devices (void)
+{
+  static const struct {
+    const gchar *devices, *settings, *faults;
+  } cases[] = {
+    { "cuda-device-ids=all", "", "" },
+    { "cuda-device-ids=all", "radius=1 preset=encoder", "" },
+    { "cuda-device-ids=all", "mode=temporal luma-only=true radius=3", "" },
+    { "cuda-device-ids=all", "mode=spatial", "" },
+    { "cuda-device-ids=all balance=equal", "radius=1", "1:4" },
+    { "cuda-device-ids=0,1 balance=equal", "radius=1", "0:5,1:4" },
+    { "cuda-device-ids=1", "", "" },
+    { "cuda-device-id=1", "mode=recursive", "" },
+  };
+  const gchar *video =
+      "videotestsrc num-buffers=100 pattern=zone-plate kx2=20 ky2=20 kt=1 ! "
+      "video/x-raw,format=NV12,width=320,height=182,framerate=25/1";
+  gchar *uploaded;
+
+  if (cvis_device_count (NULL) < 2 || !have ("cudaupload")) {
+    g_print ("other devices: skipped, needs two and cudaupload\n");
+    return;
+  }
+  uploaded = g_strdup_printf (
+      "%s ! cudaupload cuda-device-id=0 ! video/x-raw(memory:CUDAMemory)",
+      video);
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    gchar *settings =
+        g_strdup_printf ("%s %s sigma=8", cases[i].devices, cases[i].settings);
+    gchar *cpu = g_strdup_printf ("backend=cpu %s sigma=8", cases[i].settings);
+    gchar *expected = denoise (video, cpu, "", 1), *got;
+
+    g_setenv ("CUDAVISION_FAULTS", cases[i].faults, TRUE);
+    got = denoise (video, settings, "", 2);
+    g_assert_cmpstr (expected, ==, got);
+    g_free (got);
+    got = denoise (uploaded, settings,
+        "! video/x-raw(memory:CUDAMemory) ! cudadownload ! video/x-raw", 2);
+    g_assert_cmpstr (expected, ==, got);
+    g_unsetenv ("CUDAVISION_FAULTS");
+    g_print ("%s%s%s: equal\n", settings, *cases[i].faults ? ", lost " : "",
+        cases[i].faults);
+    g_free (got);
+    g_free (expected);
+    g_free (cpu);
+    g_free (settings);
+  }
+  g_free (uploaded);
+}
+
 /* A decoder's frames stay on the device. */
 static void
 test_decoder (void)
@@ -156,6 +210,7 @@ main (int argc, char **argv)
     return SKIP;
   }
   test_video ();
+  test_other_devices ();
   test_decoder ();
   return 0;
 }

@@ -54,6 +54,8 @@ static const struct {
       { GREY, LARGER_GREY }, { "src_waviness", "src_form" } },
   { "cudadenoise mode=wavelets levels=2 cuda-device-ids=all threads=1",
       { GREY, LARGER_GREY }, { NULL } },
+  { "cudadenoise radius=1 cuda-device-ids=all threads=1",
+      { GREY, VIDEO ("I420", "96", "80") }, { NULL } },
 };
 
 static guint
