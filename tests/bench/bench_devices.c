@@ -19,6 +19,7 @@
 
 #include "benchring.h"
 #include "cuda/core/histogram.h"
+#include "cuda/denoise/fleet.h"
 #include "cuda/lifting/fleet.h"
 #include "cuda/meltpool/fleet.h"
 #include "cuda/motion/fleet.h"
@@ -29,6 +30,7 @@
 #define RUNS 5
 #define DEPTH 3
 #define N_INPUTS 4  /* different ones on each device */
+#define N_OUTPUTS 9 /* on each device; more than are in flight there */
 #define N_HASHED 60 /* items of the run for the checksum */
 #define BATCH 16384
 #define PART(part) (1u << CVIS_SURFACE_PART_##part)
@@ -42,13 +44,14 @@ typedef struct {
   CvisContext *context;
   gpointer engine;
   gpointer inputs[N_INPUTS];
-  gpointer outputs[DEPTH + 1][CVIS_SURFACE_N_PARTS];
+  gpointer outputs[N_OUTPUTS][CVIS_SURFACE_N_PARTS];
   guint64 submitted;
 } Lane;
 
 typedef union {
   LwtJob surface;
   MotionJob frame;
+  DenoiseJob video;
   PbfBatch batch;
 } Job;
 
@@ -62,10 +65,14 @@ typedef struct {
   gpointer results; /* pinned */
 } Item;
 
-/* What is computed. @units: frames of an item */
+/* What is computed. @units: frames of an item; @by_devices: n_items for each device, of
+ * which @n_hashed, of all devices, are for the checksum; @output_sizes: of the parts on a
+ * device */
 struct _Work {
   const gchar *name;
-  guint n_items, units;
+  guint n_items, units, n_hashed, runs;
+  gboolean by_devices;
+  gsize output_sizes[CVIS_SURFACE_N_PARTS];
   gboolean pinned; /* the inputs lie in pinned host memory */
   gsize input_size, result_size;
   gpointer (*open) (CvisContext *context, GError **error);
@@ -151,7 +158,7 @@ static void
 prepare_surface (Lane *lane, Item *item, Job *to)
 {
   LwtJob *job = &to->surface;
-  const gpointer *outputs = lane->outputs[lane->submitted++ % (DEPTH + 1)];
+  const gpointer *outputs = lane->outputs[lane->submitted++ % N_OUTPUTS];
 
   *job = (LwtJob){ .data = lane->inputs[item->number % N_INPUTS],
     .stride =
@@ -228,6 +235,72 @@ static void
 set_motion_fleet (CvisFleetConfig *fleet)
 {
   motion_fleet_init (fleet, &motion_config);
+}
+
+/* --- video --------------------------------------------------------------------- */
+
+static DenoiseConfig video_config;
+
+static gpointer
+open_video (CvisContext *context, GError **error)
+{
+  return denoise_engine_new (&video_config, context, error);
+}
+
+static void
+fill_video (guint8 *input, guint number)
+{
+  guint32 state = number + 1;
+
+  for (guint y = 0; y < 1080 * 3 / 2; y++)
+    for (guint x = 0; x < 1920; x++) {
+      const guint at = x + 3 * number;
+
+      state = state * 1664525u + 1013904223u;
+      input[y * 1920 + x] =
+          (guint8) (60 + (at * 5 % 67) + (y * 3 % 59) + (state >> 27));
+    }
+}
+
+/* The components of an NV12 frame */
+static void
+set_components (guint8 *frame, DenoisePlane planes[3])
+{
+  const gsize luma = 1920 * 1080;
+
+  planes[0] = (DenoisePlane){ frame, 1920, 1 };
+  planes[1] = (DenoisePlane){ frame + luma, 1920, 2 };
+  planes[2] = (DenoisePlane){ frame + luma + 1, 1920, 2 };
+}
+
+static void
+prepare_video (Lane *lane, Item *item, Job *to)
+{
+  DenoiseJob *job = &to->video;
+
+  *job = (DenoiseJob){ .on_device = TRUE };
+  set_components (lane->inputs[item->number % N_INPUTS], job->in);
+  /* a frame that is only loaded has no output */
+  if (to == &item->jobs[lane->index])
+    set_components (lane->outputs[lane->submitted++ % N_OUTPUTS][0], job->out);
+}
+
+static void
+hash_video (Lane *lane, Item *item)
+{
+  const gsize size = lane->work->input_size;
+  gpointer copy = g_malloc (size);
+
+  must (cudaMemcpy (copy, item->jobs[lane->index].video.out[0].data, size,
+      cudaMemcpyDeviceToHost));
+  item->hash = pbf_crc32c (copy, size);
+  g_free (copy);
+}
+
+static void
+set_video_fleet (CvisFleetConfig *fleet)
+{
+  denoise_fleet_init (fleet, &video_config);
 }
 
 /* --- melt pools ---------------------------------------------------------------- */
@@ -379,13 +452,10 @@ open_lane (Lane *lane, const Work *work, guint index)
     must (cudaMemcpy (
         lane->inputs[i], input, work->input_size, cudaMemcpyDefault));
   }
-  for (guint i = 0; i <= DEPTH && work->hash == hash_surface; i++)
+  for (guint i = 0; i < N_OUTPUTS; i++)
     for (guint k = 0; k < CVIS_SURFACE_N_PARTS; k++)
-      if (surface_config.parts & (1u << k))
-        must (cudaMalloc (&lane->outputs[i][k],
-            (gsize) surface_config.width * surface_config.height
-                * lwt_config_get_part_size (
-                    &surface_config, (CvisSurfacePart) k)));
+      if (work->output_sizes[k] > 0)
+        must (cudaMalloc (&lane->outputs[i][k], work->output_sizes[k]));
   cvis_context_pop (lane->context);
   g_free (input);
 }
@@ -402,7 +472,7 @@ close_lane (Lane *lane)
     else
       cudaFree (lane->inputs[i]);
   }
-  for (guint i = 0; i <= DEPTH; i++)
+  for (guint i = 0; i < N_OUTPUTS; i++)
     for (guint k = 0; k < CVIS_SURFACE_N_PARTS; k++)
       cudaFree (lane->outputs[i][k]);
   cvis_context_pop (lane->context);
@@ -464,6 +534,12 @@ run (CvisFleet *fleet, Item *items, guint n_items, guint n, guint32 *hash,
   return (gdouble) (cvis_monotonic_ns () - begin) * 1e-9;
 }
 
+static guint
+get_n_items (const Work *work, guint n)
+{
+  return work->by_devices ? n * work->n_items : work->n_items;
+}
+
 /* Seconds for all items on the first @n devices, their checksum, and the processor time of
  * the thread that submits them. */
 static gdouble
@@ -478,6 +554,7 @@ measure_on (const Work *work, guint n, guint32 *hash, gdouble *busy)
     .wait = wait_item,
     .free = free_nothing };
   gdouble seconds[RUNS], busies[RUNS];
+  const guint runs = work->runs > 0 ? work->runs : RUNS;
   CvisFleet *fleet;
   guint n_items;
   Item *items;
@@ -489,7 +566,8 @@ measure_on (const Work *work, guint n, guint32 *hash, gdouble *busy)
   if (inner->end == NULL)
     ops.end = NULL;
   config.ops = &ops;
-  config.depth = DEPTH;
+  if (config.depth == 0)
+    config.depth = DEPTH;
   config.balance = balance;
   config.traits = traits;
   for (guint i = 0; i < n; i++) {
@@ -499,13 +577,14 @@ measure_on (const Work *work, guint n, guint32 *hash, gdouble *busy)
   }
   fleet = cvis_fleet_new (&config, members, n);
   /* a loaded frame is needed after it was returned */
-  n_items = 2 * cvis_fleet_get_size (fleet) + 2 * MOTION_CHUNK;
+  n_items = 2 * cvis_fleet_get_size (fleet) + 2 * config.chunk;
   items = g_new0 (Item, n_items);
   for (guint i = 0; i < n_items && work->result_size > 0; i++)
     items[i].results = allocate_pinned (work->result_size);
-  run (fleet, items, n_items, N_HASHED, hash, busy);
-  for (guint i = 0; i < RUNS; i++)
-    seconds[i] = run (fleet, items, n_items, work->n_items, NULL, &busies[i]);
+  run (fleet, items, n_items, work->n_hashed, hash, busy);
+  for (guint i = 0; i < runs; i++)
+    seconds[i] =
+        run (fleet, items, n_items, get_n_items (work, n), NULL, &busies[i]);
   cvis_fleet_free (fleet);
   for (guint i = 0; i < n_items; i++) {
     cvis_pinned_free (devices->devices[0].context, items[i].results);
@@ -515,8 +594,8 @@ measure_on (const Work *work, guint n, guint32 *hash, gdouble *busy)
   g_free (items);
   for (guint i = 0; i < n; i++)
     close_lane (&lanes[i]);
-  *busy = bench_median (busies, RUNS);
-  return bench_median (seconds, RUNS);
+  *busy = bench_median (busies, runs);
+  return bench_median (seconds, runs);
 }
 
 /* 1, 2, 4, ... @all, 0 */
@@ -536,13 +615,12 @@ measure (const Work *work)
     guint32 hash;
     gdouble busy;
     const gdouble seconds = measure_on (work, n, &hash, &busy);
+    const gdouble frame = seconds / get_n_items (work, n) / work->units;
 
     if (n == 1)
-      alone = seconds;
+      alone = frame;
     printf ("| %s | %u | %.2f | %.0f | %.3f | %.0f | %08x |\n", work->name, n,
-        seconds * 1e6 / work->n_items / work->units,
-        work->n_items * work->units / seconds, alone / seconds,
-        100.0 * busy / seconds, hash);
+        frame * 1e6, 1.0 / frame, alone / frame, 100.0 * busy / seconds, hash);
     fflush (stdout);
   }
 }
@@ -555,6 +633,7 @@ measure_surfaces (const gchar *name, gboolean denoise)
   Work work = { .name = name,
     .n_items = denoise ? 4000 : 1000,
     .units = 1,
+    .n_hashed = N_HASHED,
     .open = open_surfaces,
     .fill = denoise ? fill_luma : fill_heights,
     .set_fleet = set_surface_fleet,
@@ -577,8 +656,41 @@ measure_surfaces (const gchar *name, gboolean denoise)
   }
   work.input_size = (gsize) surface_config.width * surface_config.height
                     * lwt_sample_get_size (surface_config.sample);
+  for (guint k = 0; k < CVIS_SURFACE_N_PARTS; k++)
+    if (surface_config.parts & (1u << k))
+      work.output_sizes[k] =
+          (gsize) surface_config.width * surface_config.height
+          * lwt_config_get_part_size (&surface_config, (CvisSurfacePart) k);
   measure (&work);
   lwt_wavelet_free (wavelet);
+}
+
+/* Chunks are long, so that each device computes 40 of them. */
+static void
+measure_video (const gchar *name, guint radius)
+{
+  Work work = { .name = name,
+    .units = 1,
+    .n_hashed = 240,
+    .runs = 3,
+    .by_devices = TRUE,
+    .input_size = 1920 * 1080 * 3 / 2,
+    .open = open_video,
+    .fill = fill_video,
+    .set_fleet = set_video_fleet,
+    .prepare = prepare_video,
+    .hash = hash_video };
+
+  denoise_config_init (&video_config);
+  video_config.width = 1920;
+  video_config.height = 1080;
+  video_config.n_components = 3;
+  video_config.sub_x = video_config.sub_y = 1;
+  video_config.radius = radius;
+  video_config.chunk = denoise_config_get_chunk (&video_config, FALSE);
+  work.n_items = 40 * video_config.chunk;
+  work.output_sizes[0] = work.input_size;
+  measure (&work);
 }
 
 static void
@@ -587,6 +699,7 @@ measure_motion (const gchar *name, MotionMethod method)
   Work work = { .name = name,
     .n_items = 1000,
     .units = 1,
+    .n_hashed = N_HASHED,
     .input_size = 1920 * 1080,
     .open = open_motion,
     .fill = fill_luma,
@@ -615,6 +728,7 @@ measure_meltpool (const gchar *name, gboolean pinned)
   Work work = { .name = name,
     .n_items = 200,
     .units = BATCH,
+    .n_hashed = N_HASHED,
     .pinned = pinned,
     .result_size = BATCH * sizeof (CvisPbfResult),
     .open = open_meltpool,
@@ -746,8 +860,10 @@ main (int argc, char **argv)
     { NULL },
   };
   static const gchar *const names[] = { "R + W + F, 4096x4096",
-    "denoise, 1920x1080", "motion field, 1920x1080", "motion full, 1920x1080",
-    "melt pools, in device memory", "melt pools, pinned" };
+    "denoise wavelets, 1920x1080", "denoise, 1920x1080, radius 2",
+    "denoise, 1920x1080, radius 1", "motion field, 1920x1080",
+    "motion full, 1920x1080", "melt pools, in device memory",
+    "melt pools, pinned" };
   static const gchar *const policies[] = { "queue", "equal", "fuzzy" };
   GOptionContext *options = g_option_context_new (NULL);
   GError *error = NULL;
@@ -773,10 +889,12 @@ main (int argc, char **argv)
     if (i < 2)
       measure_surfaces (names[i], i == 1);
     else if (i < 4)
+      measure_video (names[i], i == 2 ? 2 : 1);
+    else if (i < 6)
       measure_motion (
-          names[i], i == 2 ? MOTION_METHOD_FIELD : MOTION_METHOD_FULL);
+          names[i], i == 4 ? MOTION_METHOD_FIELD : MOTION_METHOD_FULL);
     else
-      measure_meltpool (names[i], i == 5);
+      measure_meltpool (names[i], i == 7);
   }
   if (strstr ("copies", only) != NULL)
     measure_copies ();

@@ -32,7 +32,11 @@ PIPELINES = {
                           "other/tensors,dimensions=(string)2048:2048:1:1 ! "
                           "cudalwtfilter split-samples=1000000 DEVICES ! "
                           "filesink location=OUT",
-    "cudadenoise": VIDEO + "cudadenoise mode=wavelets DEVICES ! filesink location=OUT",
+    "cudadenoise": VIDEO + "cudadenoise DEVICES ! filesink location=OUT",
+    "cudadenoise, device memory": VIDEO + "cudaupload ! cudadenoise DEVICES ! cudadownload ! "
+                                          "filesink location=OUT",
+    "cudadenoise, wavelets": VIDEO + "cudadenoise mode=wavelets DEVICES ! "
+                                     "filesink location=OUT",
     "cudamotionest": VIDEO + "cudamotionest name=m DEVICES ! fakesink "
                              "m.src_vectors ! filesink location=OUT",
     "cudamotionest, device memory": VIDEO + "cudaupload ! cudamotionest name=m DEVICES "
