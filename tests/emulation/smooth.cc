@@ -22,7 +22,7 @@
        MIN ((bytes), sizeof shared_memory)),                                   \
       (bytes) <= sizeof shared_memory)
 
-static char shared_memory[73728] __attribute__ ((aligned (16)));
+static char shared_memory[57344] __attribute__ ((aligned (16)));
 
 #include "cuda/lifting/cuda/smoothsteps.cuh"
 

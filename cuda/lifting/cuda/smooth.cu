@@ -23,10 +23,10 @@ __launch_bounds__ (LWT_SMOOTH_THREADS)
   FUNCTION (task);
 }
 
-/* Three blocks share the memory of a multiprocessor; doubles need more registers. */
+/* Four blocks share the memory of a multiprocessor; doubles need more registers. */
 template <typename T, typename Task, void (*FUNCTION) (const Task &, T *)>
 __global__ void
-__launch_bounds__ (LWT_SMOOTH_THREADS, sizeof (T) == 4 ? 3 : 2)
+__launch_bounds__ (LWT_SMOOTH_THREADS, sizeof (T) == 4 ? 4 : 2)
     smooth_shared_kernel (LWT_PARAMETER (Task, task))
 {
   lwt_wait_for_previous ();

@@ -47,6 +47,31 @@ smooth_store_quad (T *to, const SmoothQuad<T> &quad)
   *(SmoothQuad<T> *) to = quad;
 }
 
+/* Copies four samples to shared memory, without waiting where the device can. */
+template <typename T>
+static __device__ __forceinline__ void
+smooth_copy_quad (const T *from, T *to)
+{
+#if defined(__CUDACC__) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  for (guint i = 0; i < sizeof (SmoothQuad<T>); i += 16)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
+                     (guint) __cvta_generic_to_shared (to) + i),
+                 "l"((const guint8 *) from + i)
+                 : "memory");
+#else
+  smooth_store_quad (to, smooth_load_quad (from));
+#endif
+}
+
+/* Waits for the copies of this thread. */
+static __device__ __forceinline__ void
+smooth_wait_for_copies (void)
+{
+#if defined(__CUDACC__) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
 /* Whether a point is there. @missing: (nullable): a bit for each point, rows of @words */
 static __device__ __forceinline__ bool
 smooth_is_there (const guint32 *missing, guint words, gint x, gint y)
@@ -138,10 +163,21 @@ smooth_put (const SmoothOutput<T> &to, gint x, gint y, T value)
         there ? smooth_add_form (to, x, y, value) : (T) NAN;
 }
 
-/* The same for four points, as many as there are. */
+/* Reads early the samples that smooth_put_quad() subtracts from. */
+template <typename T>
+static __device__ __forceinline__ SmoothQuad<T>
+smooth_load_before (const SmoothOutput<T> &to, gint x, gint y)
+{
+  if (to.difference.data == NULL || to.missing != NULL || x + 4 > to.width)
+    return { { 0, 0, 0, 0 } };
+  return smooth_load_quad (&smooth_at (to.before, x, y));
+}
+
+/* smooth_put() for four points, as many as there are. @before: of smooth_load_before() */
 template <typename T>
 static __device__ __forceinline__ void
-smooth_put_quad (const SmoothOutput<T> &to, gint x, gint y, SmoothQuad<T> value)
+smooth_put_quad (const SmoothOutput<T> &to, gint x, gint y, SmoothQuad<T> value,
+    SmoothQuad<T> before)
 {
   if (to.missing != NULL || x + 4 > to.width) {
     for (gint j = 0; j < 4; j++)
@@ -149,13 +185,10 @@ smooth_put_quad (const SmoothOutput<T> &to, gint x, gint y, SmoothQuad<T> value)
         smooth_put (to, x + j, y, value.v[j]);
     return;
   }
-  if (to.difference.data != NULL) {
-    SmoothQuad<T> quad = smooth_load_quad (&smooth_at (to.before, x, y));
-
-    for (gint j = 0; j < 4; j++)
-      quad.v[j] -= value.v[j];
-    smooth_store_quad (&smooth_at (to.difference, x, y), quad);
-  }
+  for (gint j = 0; j < 4; j++)
+    before.v[j] -= value.v[j];
+  if (to.difference.data != NULL)
+    smooth_store_quad (&smooth_at (to.difference, x, y), before);
   if (to.low.data != NULL)
     smooth_store_quad (&smooth_at (to.low, x, y), value);
   if (to.form.data == NULL)
@@ -361,6 +394,7 @@ smooth_widen_rows (const SmoothWidening<T> &task)
     inverse.v[j] = task.inverse[0][min (x + j, task.width - 1)];
   for (gint y = (gint) blockIdx.y; y < task.height; y += (gint) gridDim.y) {
     const T along_y = task.inverse[1][y];
+    const SmoothQuad<T> before = smooth_load_before (task.output, x, y);
     SmoothQuad<T> value =
         smooth_widen_quad<T, FAR> (task.coarse, x, y, task.stride_bits, far);
 
@@ -374,7 +408,7 @@ smooth_widen_rows (const SmoothWidening<T> &task)
       for (gint j = 0; j < 4; j++)
         value.v[j] = value.v[j] * inverse.v[j] * along_y;
     }
-    smooth_put_quad (task.output, x, y, value);
+    smooth_put_quad (task.output, x, y, value, before);
   }
 }
 
@@ -460,15 +494,15 @@ smooth_run_level (const SmoothLevel<T> &task)
 
 /* --- wavelet: several levels in shared memory ----------------------------- */
 
-/* Bytes of shared memory of a block at most: two tiles; three blocks fit a
+/* Bytes of shared memory of a block at most: two tiles; four blocks fit a
  * multiprocessor */
-#define LWT_SMOOTH_SHARED 73728
+#define LWT_SMOOTH_SHARED 57344
 /* Levels at once, by LANE_BITS */
 #define LWT_SMOOTH_LEVELS(bits) ((bits) == 0 ? 6 : 3)
 /* Results in a row of a thread, 2^level samples apart. An odd number, so that the threads
  * of a warp read different banks. */
 #define LWT_SMOOTH_RUN 11
-#define LWT_SMOOTH_LANE_BITS 4
+#define LWT_SMOOTH_LANE_BITS 3
 
 /* A low-pass that ends with @level of these levels, or with raw = true their input for the
  * next ones. @blend: see LwtSmoothLine */
@@ -609,24 +643,26 @@ smooth_tile_level (const SmoothCascade<T> &task, gint level,
   }
 }
 
-/* Calls work (e, x, y) for all four samples of a row that are side by side in a tile, from
- * element e on, of positions @low to @high - 1, both multiples of four along a row.
- * @lines: of the first of the four */
-template <gint BITS, typename T, typename Work>
-static __device__ __forceinline__ void
-smooth_each_quad (const SmoothCascade<T> &task, const SmoothLines &lines,
-    gint low, gint high, Work work)
+/* Four samples of a row that are side by side in a tile: the @k-th that the thread takes
+ * from position @low on, a multiple of four along a row
+ * @p: position of the first; @e: element of the tile */
+struct SmoothSpot {
+  gint p, e, x, y;
+};
+
+/* @lines: of the first of the four */
+template <gint BITS, typename T>
+static __device__ __forceinline__ SmoothSpot
+smooth_find_spot (
+    const SmoothCascade<T> &task, const SmoothLines &lines, gint low, gint k)
 {
   const gint lane = (gint) threadIdx.x * 4 & ((1 << BITS) - 1);
+  const gint p =
+      low + (((gint) threadIdx.x + k * LWT_SMOOTH_THREADS) * 4 >> BITS);
+  const gint i = lines.origin + p * lines.step;
 
-#pragma unroll 2
-  for (gint p = low + ((gint) threadIdx.x * 4 >> BITS); p < high;
-       p += LWT_SMOOTH_THREADS * 4 >> BITS) {
-    const gint i = lines.origin + p * lines.step;
-
-    work ((p << BITS) + lane, task.axis == 0 ? i : lines.x,
-        task.axis == 0 ? lines.y : i);
-  }
+  return { p, (p << BITS) + lane, task.axis == 0 ? i : lines.x,
+    task.axis == 0 ? lines.y : i };
 }
 
 /* Reads a tile. */
@@ -634,42 +670,67 @@ template <gint BITS, typename T>
 static __device__ __forceinline__ void
 smooth_load_tile (const SmoothCascade<T> &task, const SmoothLines &lines, T *a)
 {
-  smooth_each_quad<BITS> (
-      task, lines, lines.low, lines.high, [&] (gint e, gint x, gint y) {
-        const T *from = &smooth_at (task.from, x, y);
-        SmoothQuad<T> quad = { { 0, 0, 0, 0 } };
+#pragma unroll 4
+  for (gint k = 0;; k++) {
+    const SmoothSpot spot = smooth_find_spot<BITS> (task, lines, lines.low, k);
+    const T *from = &smooth_at (task.from, spot.x, spot.y);
 
-        if (x + 4 <= task.width)
-          quad = smooth_load_quad (from);
-        else
-          for (gint j = 0; j < 3; j++)
-            if (x + j < task.width)
-              quad.v[j] = from[j];
-        for (gint j = 0; j < 4; j++)
-          smooth_check (quad.v[j], task.not_finite);
-        smooth_store_quad (a + e, quad);
-      });
+    if (spot.p >= lines.high)
+      break;
+    if (spot.x + 4 <= task.width)
+      smooth_copy_quad (from, a + spot.e);
+    else
+      for (gint j = 0; j < task.width - spot.x; j++)
+        a[spot.e + j] = from[j];
+  }
+  smooth_wait_for_copies ();
 }
 
-/* Writes the results of a level from @a to @b. */
+/* Writes the results of a level from @a to @b. A sample that is not finite makes the
+ * results at its place so. */
 template <gint BITS, typename T>
 static __device__ __forceinline__ void
 smooth_store_tile (const SmoothCascade<T> &task, const SmoothEnd<T> &end,
     const SmoothLines &lines, const T *a, const T *b)
 {
-  smooth_each_quad<BITS> (task, lines, task.halo,
-      min (lines.high, task.halo + task.inner), [&] (gint e, gint x, gint y) {
-        const SmoothQuad<T> own = smooth_load_quad (a + e);
-        SmoothQuad<T> value = smooth_load_quad (b + e);
+  const gint high = min (lines.high, task.halo + task.inner);
+  const bool puts = BITS > 0 && end.to.data == NULL;
 
-        for (gint j = 0; j < 4; j++)
-          if (!end.raw)
-            value.v[j] = fma (end.blend, own.v[j] - value.v[j], value.v[j]);
-        if (end.to.data == NULL)
-          smooth_put_quad (task.output, x, y, value);
-        else /* rows of work memory are longer than they are wide */
-          smooth_store_quad (&smooth_at (end.to, x, y), value);
-      });
+  for (gint first = 0;; first += 2) {
+    SmoothQuad<T> before[2];
+
+    if (smooth_find_spot<BITS> (task, lines, task.halo, first).p >= high)
+      break;
+#pragma unroll
+    for (gint k = 0; k < 2; k++) {
+      const SmoothSpot spot =
+          smooth_find_spot<BITS> (task, lines, task.halo, first + k);
+
+      if (puts && spot.p < high)
+        before[k] = smooth_load_before (task.output, spot.x, spot.y);
+    }
+#pragma unroll
+    for (gint k = 0; k < 2; k++) {
+      const SmoothSpot spot =
+          smooth_find_spot<BITS> (task, lines, task.halo, first + k);
+      SmoothQuad<T> own, value;
+
+      if (spot.p >= high)
+        continue;
+      own = smooth_load_quad (a + spot.e);
+      value = smooth_load_quad (b + spot.e);
+      for (gint j = 0; j < 4; j++) {
+        if (!end.raw)
+          value.v[j] = fma (end.blend, own.v[j] - value.v[j], value.v[j]);
+        if (spot.x + j < task.width)
+          smooth_check (value.v[j], task.not_finite);
+      }
+      if (puts)
+        smooth_put_quad (task.output, spot.x, spot.y, value, before[k]);
+      else /* rows of work memory are longer than they are wide */
+        smooth_store_quad (&smooth_at (end.to, spot.x, spot.y), value);
+    }
+  }
 }
 
 /* @task: n_taps is TAPS or less, with taps of 0 up to TAPS */
@@ -691,10 +752,11 @@ smooth_run_cascade (const SmoothCascade<T> &task, T *shared)
     T *a = shared, *b = shared + ((gsize) task.length << BITS);
 
     smooth_load_tile<BITS> (task, quads, a);
+    __syncthreads ();
     for (gint level = 0; level < task.n_levels; level++) {
       T *other = a;
+      bool ends = false;
 
-      __syncthreads ();
       if (level == 0)
         smooth_tile_level<T, TAPS, BITS, 1> (task, 0, lines, taps, a, b);
       else if (level == 1)
@@ -709,11 +771,14 @@ smooth_run_cascade (const SmoothCascade<T> &task, T *shared)
         smooth_tile_level<T, TAPS, BITS, 32> (task, 5, lines, taps, a, b);
       __syncthreads ();
       for (guint i = 0; i < task.n_ends; i++)
-        if (task.ends[i].level == level)
+        if (task.ends[i].level == level) {
           smooth_store_tile<BITS> (task, task.ends[i], quads, a, b);
+          ends = true;
+        }
+      if (ends)
+        __syncthreads ();
       a = b;
       b = other;
     }
-    __syncthreads ();
   }
 }
