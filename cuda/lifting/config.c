@@ -184,12 +184,6 @@ check_filter (const LwtConfig *config, GError **error)
 gboolean
 lwt_filter_has_cuda (LwtFilter filter, guint order)
 {
-  return filter == LWT_FILTER_WAVELET_DECIMATED;
-}
-
-gboolean
-lwt_filter_has_kernels (LwtFilter filter, guint order)
-{
   return filter == LWT_FILTER_WAVELET || filter == LWT_FILTER_WAVELET_DECIMATED
          || (filter == LWT_FILTER_GAUSSIAN && order == 0);
 }

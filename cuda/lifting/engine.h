@@ -150,12 +150,9 @@ void lwt_config_init (LwtConfig *config);
 /* Returns: FALSE with CVIS_ERROR_INVALID naming the first field that is out
  * of range or contradicts another. */
 gboolean lwt_config_check (const LwtConfig *config, GError **error);
-/* Whether the results of @filter with CUDA are those of the CPU; @order: see LwtConfig.
- * All others are to be computed on the CPU. */
+/* Whether the CUDA backend has @filter, with the bits of the CPU; @order: see LwtConfig.
+ * All others are computed on the CPU. */
 gboolean lwt_filter_has_cuda (LwtFilter filter, guint order);
-/* Whether the CUDA backend has kernels for @filter; those of LWT_FILTER_GAUSSIAN and
- * LWT_FILTER_WAVELET are not proven on a device. */
-gboolean lwt_filter_has_kernels (LwtFilter filter, guint order);
 /* Size of BANDS: that of the surface, or with a padded boundary of the
  * padded one. */
 void lwt_config_get_bands_size (

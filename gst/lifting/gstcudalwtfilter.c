@@ -77,8 +77,9 @@ gst_cuda_lwt_filter_reset_stats (GstCvisFilter *filter)
 static gboolean
 start_cpu (GstCudaLwtFilter *self)
 {
-  gchar *why_not = g_strdup_printf ("filter=%s is computed on the CPU only",
-      gst_lwt_filter_name (self->wanted.filter));
+  gchar *why_not = g_strdup_printf ("filter=%s%s is computed on the CPU only",
+      gst_lwt_filter_name (self->wanted.filter),
+      self->wanted.filter == LWT_FILTER_GAUSSIAN ? " filter-order=2" : "");
   const gboolean ok = gst_cvis_backend_start_cpu (
       &self->filter.backend, GST_ELEMENT (self), why_not);
 

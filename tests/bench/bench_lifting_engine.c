@@ -383,8 +383,7 @@ measure_filters (gboolean on_device)
     /* waviness of one cut-off: all that is longer */
     if (filters[i].cutoffs[0] == filters[i].cutoffs[1])
       s.config.parts = PART (ROUGHNESS) | PART (FORM);
-    if (!on_device
-        || lwt_filter_has_kernels (filters[i].filter, filters[i].order))
+    if (!on_device || lwt_filter_has_cuda (filters[i].filter, filters[i].order))
       measure (
           label, &s, on_device ? &lwt_backend_cuda : &lwt_backend_cpu, 0.0);
     clear (&s);

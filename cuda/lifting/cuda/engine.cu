@@ -465,7 +465,7 @@ cuda_create (const LwtPlan *plan, CvisContext *context, GError **error)
 {
   LwtBackend *b;
 
-  if (!lwt_filter_has_kernels (plan->config.filter, plan->config.order)) {
+  if (!lwt_filter_has_cuda (plan->config.filter, plan->config.order)) {
     cvis_refuse (error, "this filter is computed on the CPU only");
     return NULL;
   }
