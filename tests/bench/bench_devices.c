@@ -665,7 +665,7 @@ measure_surfaces (const gchar *name, gboolean denoise)
   lwt_wavelet_free (wavelet);
 }
 
-/* Chunks are long, so that each device computes 40 of them. */
+/* Chunks are long, so that each device computes 20 of them. */
 static void
 measure_video (const gchar *name, guint radius)
 {
@@ -688,7 +688,7 @@ measure_video (const gchar *name, guint radius)
   video_config.sub_x = video_config.sub_y = 1;
   video_config.radius = radius;
   video_config.chunk = denoise_config_get_chunk (&video_config, FALSE);
-  work.n_items = 40 * video_config.chunk;
+  work.n_items = 20 * video_config.chunk;
   work.output_sizes[0] = work.input_size;
   measure (&work);
 }

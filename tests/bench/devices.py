@@ -158,11 +158,11 @@ def main():
         counts = list_counts(n)
         equal = compare_results(runner, counts, folder)
         measure_stream(runner, counts, folder)
-    runner.bench("bench_devices", share=0.4)
+    runner.bench("bench_devices", share=0.6)
     runner.bench("bench_scaling", "--sides=16384", "--no-host", "--frames=200",
                  "--rounds=3", share=0.5)
     runner.bench("bench_balance", "--devices=all", "--side=16384", f"--chunks={200 * n}",
-                 "--rounds=3", share=1)
+                 "--rounds=2", share=1)
     sys.exit(0 if equal else 1)
 
 
