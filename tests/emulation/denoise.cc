@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* The CUDA backend of the denoiser, run on the CPU, against the CPU backend, to the bit:
- * frames, sizes and settings at random.
+ * frames, sizes and settings at random. Then both with frames in the memory of another
+ * device.
  *
  *   emulation-denoise [ROUNDS [SEED]] */
 #include <cuda_runtime.h>
@@ -15,6 +16,7 @@
 #define cvis_context_unref(context)
 #define cvis_context_push(context, error) TRUE
 #define cvis_context_pop(context)
+#define cvis_context_get_handle(context) ((gpointer) (context))
 #include "cuda/core/arena.cuh"
 #include "cuda/denoise/cuda/planes.cu"
 #undef THREADS
@@ -69,13 +71,33 @@ cvis_arena_clear (CvisArena *arena)
     g_array_unref (arena->items);
 }
 
+/* --- frames of another device -------------------------------------------------------- */
+
+/* Never accessed */
+static CvisContext *const other_device = (CvisContext *) 1;
+
+gboolean
+cvis_device_copy_rows (const CvisDeviceRows *to, const CvisDeviceRows *from,
+    gsize bytes, gsize n, gpointer, GError **)
+{
+  g_assert_true ((to->context == other_device) != (from->context == other_device));
+  for (gsize i = 0; i < n; i++)
+    memcpy ((guint8 *) to->data + i * to->stride,
+        (const guint8 *) from->data + i * from->stride, bytes);
+  return TRUE;
+}
+
 int
 main (int argc, char **argv)
 {
-  const guint rounds = argc > 1 ? (guint) atoi (argv[1]) : 60;
+  const guint rounds = argc > 1 ? (guint) atoi (argv[1]) : 40;
+  const guint32 seed = argc > 2 ? (guint32) atoi (argv[2]) : 1;
 
-  denoise_rounds_run (&denoise_backend_cuda, NULL, rounds,
-      argc > 2 ? (guint32) atoi (argv[2]) : 1);
+  denoise_rounds_run (&denoise_backend_cuda, NULL, NULL, rounds, seed);
+  denoise_rounds_run (
+      &denoise_backend_cuda, NULL, other_device, rounds / 4, seed + 1);
+  denoise_rounds_run (
+      &denoise_backend_cpu, NULL, other_device, rounds / 4, seed + 2);
   g_print ("%u rounds equal\n", rounds);
   return 0;
 }

@@ -18,7 +18,7 @@ static void
 check_rounds (Harness *h)
 {
   harness_case (h, "rounds");
-  denoise_rounds_run (&denoise_backend_cuda, harness_context (h), 40,
+  denoise_rounds_run (&denoise_backend_cuda, harness_context (h), NULL, 40,
       (guint32) harness_seed (h));
 }
 

@@ -272,13 +272,18 @@ clear_round (Round *round)
 }
 
 static void
-test_round (const DenoiseBackendOps *ops, CvisContext *context, GRand *rand,
-    guint number)
+test_round (const DenoiseBackendOps *ops, CvisContext *context,
+    CvisContext *frames, GRand *rand, guint number)
 {
   Round round;
   gboolean chunks;
 
   make_round (&round, rand, number, 7);
+  for (guint i = 0; i < round.n; i++)
+    for (guint b = 1; b < RUNS; b++) {
+      round.frames[b][i].job.on_device = frames != NULL;
+      round.frames[b][i].job.context = frames;
+    }
   chunks = round.config.mode != DENOISE_MODE_RECURSIVE;
   run_engine (&denoise_backend_cpu, NULL, &round, round.frames[0]);
   if (ops != &denoise_backend_cpu)
@@ -296,12 +301,12 @@ test_round (const DenoiseBackendOps *ops, CvisContext *context, GRand *rand,
 
 void
 denoise_rounds_run (const DenoiseBackendOps *ops, CvisContext *context,
-    guint rounds, guint32 seed)
+    CvisContext *frames, guint rounds, guint32 seed)
 {
   GRand *rand = g_rand_new_with_seed (seed);
 
   for (guint i = 0; i < rounds; i++)
-    test_round (ops, context, rand, i);
+    test_round (ops, context, frames, rand, i);
   g_rand_free (rand);
 }
 

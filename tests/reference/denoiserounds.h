@@ -10,9 +10,10 @@
 
 G_BEGIN_DECLS
 
-/* Ends the program with an error that names the first difference. @context: of @ops */
+/* Ends the program with an error that names the first difference. @context: of @ops;
+ * @frames: (nullable): the context that the frames of @ops are in */
 void denoise_rounds_run (const DenoiseBackendOps *ops, CvisContext *context,
-    guint rounds, guint32 seed);
+    CvisContext *frames, guint rounds, guint32 seed);
 /* Streams over @devices; frames are overwritten when they are released. Returns: how many
  * devices were lost */
 guint denoise_rounds_run_over (

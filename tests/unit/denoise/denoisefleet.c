@@ -13,7 +13,7 @@
 static void
 test_chunks (void)
 {
-  denoise_rounds_run (&denoise_backend_cpu, NULL, 40, 33);
+  denoise_rounds_run (&denoise_backend_cpu, NULL, NULL, 40, 33);
 }
 
 #ifdef CVIS_TEST_HOOKS
