@@ -120,22 +120,46 @@ shrink_row (gpointer to, guint n, LwtShrink shrink, gdouble threshold)
       row[x] = ONE_ABS (row[x]) > t ? row[x] - (t * t) / row[x] : 0;
 }
 
+LWT_ALWAYS Bits
+get_magnitude (const T *sample)
+{
+  const T size = ONE_ABS (*sample);
+  Bits bits;
+
+  memcpy (&bits, &size, sizeof bits);
+  return bits;
+}
+
+/* Samples that are looked at together: after the first digit few have the prefix. */
+#define COUNTED 16
+
 static void
 count_row (
     gconstpointer from, guint n, guint shift, guint64 prefix, guint32 *counts)
 {
   const T *row = from;
 
-  for (guint x = 0; x < n; x++) {
-    const T size = ONE_ABS (row[x]);
-    Bits bits;
+  if (shift + 16 == 8 * sizeof (T)) {
+    for (guint x = 0; x < n; x++)
+      counts[get_magnitude (row + x) >> shift]++;
+    return;
+  }
+  for (guint x = 0; x < n; x += COUNTED) {
+    const guint m = MIN (n - x, COUNTED);
+    guint found = m < COUNTED;
 
-    memcpy (&bits, &size, sizeof bits);
-    bits >>= shift;
-    if (bits >> 16 == prefix)
-      counts[bits & 0xffff]++;
+    for (guint i = 0; i < COUNTED && m == COUNTED; i++)
+      found |= get_magnitude (row + x + i) >> (shift + 16) == prefix;
+    for (guint i = 0; i < m && found; i++) {
+      const Bits bits = get_magnitude (row + x + i) >> shift;
+
+      if (bits >> 16 == prefix)
+        counts[bits & 0xffff]++;
+    }
   }
 }
+
+#undef COUNTED
 
 static gdouble
 from_magnitude (guint64 magnitude)
