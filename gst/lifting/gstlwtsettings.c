@@ -268,7 +268,7 @@ gst_lwt_settings_init (GstLwtSettings *settings)
   static const GstLwtLevels not_given = { -1, -1, -1 };
 
   *settings = (GstLwtSettings){
-    .filter = LWT_FILTER_WAVELET_DECIMATED,
+    .filter = LWT_FILTER_WAVELET,
     .wavelet = g_strdup ("9/7"),
     .levels = not_given,
     .roughness_levels = not_given,

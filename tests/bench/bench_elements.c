@@ -79,7 +79,7 @@ typedef struct {
  * through */
 #define POOLED_OF(side)                                                        \
   "surfacetestsrc ! other/tensors,dimensions=" side ":" side ":1:1 ! "         \
-  "cudalwtfilter backend=$B output=none ! " SINK
+  "cudalwtfilter backend=$B filter=wavelet-decimated output=none ! " SINK
 #define POOLED POOLED_OF ("4096")
 /* a camera moves over a picture */
 #define VIDEO                                                                  \
@@ -139,26 +139,35 @@ static const Row rows[] = {
       SURFACES, 1 },
   SURFACE_SINK ("npy", NPY, 10),
   SURFACE_SINK ("x3p", X3P, 3),
-  { "cudalwtfilter", "appsrc name=in ! cudalwtfilter backend=$B ! " SINK,
+  { "cudalwtfilter",
+      "appsrc name=in ! cudalwtfilter backend=$B filter=wavelet-decimated "
+      "! " SINK,
       SURFACE_BYTES, 3, 15, bench_lifting, 0, SURFACE_FILE_UNKNOWN, SURFACES, 2,
       TRUE },
-  { "cudalwtfilter-pool", "appsrc name=in ! cudalwtfilter backend=$B ! " SINK,
+  { "cudalwtfilter-pool",
+      "appsrc name=in ! cudalwtfilter backend=$B filter=wavelet-decimated "
+      "! " SINK,
       SURFACE_BYTES, 3, 15, bench_lifting, 0, SURFACE_FILE_UNKNOWN, POOLED, 2,
       TRUE, TRUE },
   { "cudalwtfilter-none",
-      "appsrc name=in ! cudalwtfilter backend=$B output=none ! " SINK,
+      "appsrc name=in ! cudalwtfilter backend=$B filter=wavelet-decimated "
+      "output=none ! " SINK,
       SURFACE_BYTES, 3, 15, bench_lifting, 1, SURFACE_FILE_UNKNOWN, POOLED, 2,
       TRUE, TRUE, bench_upload },
-  { "cudalwtfilter-512", "appsrc name=in ! cudalwtfilter backend=$B ! " SINK,
+  { "cudalwtfilter-512",
+      "appsrc name=in ! cudalwtfilter backend=$B filter=wavelet-decimated "
+      "! " SINK,
       SMALL_BYTES, 100, 2000, bench_lifting, 0, SURFACE_FILE_UNKNOWN,
       POOLED_OF ("512"), 8, TRUE, TRUE },
   { "surfacesrc-cudalwtfilter",
       "surfacesrc location=$F%d.npy loop=true ! cudalwtfilter backend=$B "
+      "filter=wavelet-decimated "
       "! " SINK,
       SURFACE_BYTES, 30, 100, bench_surface_filter, 0, SURFACE_FILE_NPY,
       SURFACES, 1, TRUE },
   { "surfacesrc-loop-cudalwtfilter",
       "surfacesrc location=$F0.npy loop=true ! cudalwtfilter backend=$B "
+      "filter=wavelet-decimated "
       "! " SINK,
       SURFACE_BYTES, 3, 30, bench_lifting, 0, SURFACE_FILE_NPY, SURFACES, 1,
       TRUE },

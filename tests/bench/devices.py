@@ -30,8 +30,12 @@ PIPELINES = {
                      "cudalwtfilter DEVICES ! filesink location=OUT",
     "cudalwtfilter, cut": "surfacetestsrc num-buffers=30 dx=1e-6 dy=1e-6 ! "
                           "other/tensors,dimensions=(string)2048:2048:1:1 ! "
-                          "cudalwtfilter split-samples=1000000 DEVICES ! "
-                          "filesink location=OUT",
+                          "cudalwtfilter filter=wavelet-decimated "
+                          "split-samples=1000000 DEVICES ! filesink location=OUT",
+    "cudalwtfilter, gaussian": "surfacetestsrc num-buffers=60 dx=1e-6 dy=1e-6 ! "
+                               "other/tensors,dimensions=(string)1024:1024:1:1 ! "
+                               "cudalwtfilter filter=gaussian DEVICES ! "
+                               "filesink location=OUT",
     "cudadenoise": VIDEO + "cudadenoise DEVICES ! filesink location=OUT",
     "cudadenoise, device memory": VIDEO + "cudaupload ! cudadenoise DEVICES ! cudadownload ! "
                                           "filesink location=OUT",
@@ -127,7 +131,8 @@ def measure_stream(runner, counts, folder):
     """Milliseconds a surface of 4096x4096 through the bus: a long minus a short run."""
     surface = folder / "surface"
     runner.launch(STREAM, surface, "0")
-    print("\n-- surfacesrc loop=true ! cudalwtfilter, 4096x4096, one output\n\n"
+    print("\n-- surfacesrc loop=true ! cudalwtfilter filter=wavelet-decimated, 4096x4096, "
+          "one output\n\n"
           "| devices | ms a surface | GB/s both ways | ratio |\n|---|---|---|---|")
     alone = None
     for n in counts:
@@ -135,7 +140,8 @@ def measure_stream(runner, counts, folder):
         for surfaces in (400, 400 + 1000 * n):
             start = time.monotonic()
             runner.launch(f"surfacesrc location={surface}.npy loop=true num-buffers={surfaces} "
-                          "! cudalwtfilter DEVICES ! fakesink", "", list_ids(n))
+                          "! cudalwtfilter filter=wavelet-decimated DEVICES "
+                          "! fakesink", "", list_ids(n))
             seconds.append(time.monotonic() - start)
         ms = (seconds[1] - seconds[0]) / n
         alone = alone or ms

@@ -22,7 +22,6 @@ from gi.repository import Gst, GstCudaVision
 
 SUFFIXES = {".x3p", ".sdf", ".sur", ".gsf", ".tif", ".tiff", ".npy", ".npz", ".al3d",
             ".bcrf", ".plu", ".opd"}
-SHORTEST = 2 ** 1.5  # cut-off of the first level of wavelets, sample spacings
 
 
 def natural(path):
@@ -65,11 +64,6 @@ def measure(path, lambda_c, spacing):
         # the meta lasts as long as its buffer, so the buffer has a name
         buffer = sample.get_buffer()
         meta = GstCudaVision.buffer_get_surface_meta(buffer)
-        shortest = SHORTEST * min(meta.dx, meta.dy)
-        if lambda_c < shortest:
-            raise RuntimeError(f"the cut-off {lambda_c:g} m is below 2.83 sample "
-                               f"spacings ({shortest:.3g} m): nothing is shorter, so "
-                               "there is no roughness. Set a longer --lambda-c")
         parameters = meta.parameters
         return [parameters.sa, parameters.sq, parameters.sz]
     raise RuntimeError(f"{path} has no surface")

@@ -5,7 +5,7 @@ set -eu
 fail() { printf '%s\n' "surface-watch: $1" "$out" >&2; exit 1; }
 
 out=$("$1")
-[ "$(echo "$out" | grep -c '^roughness: Sa [0-9.]* nm, Sq [0-9.]* nm, lambda-c 64.0 um, 0 points')" = 30 ] ||
+[ "$(echo "$out" | grep -c '^roughness: Sa [0-9.]* nm, Sq [0-9.]* nm, lambda-c 80.0 um, 0 points')" = 30 ] ||
   fail "not thirty surfaces"
 for frame in 9 19 29; do
   echo "$out" | grep -q "^WARNING surface $frame: Sa is 2[0-9][0-9]\.[0-9] nm$" || fail "no warning of $frame"

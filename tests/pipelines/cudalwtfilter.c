@@ -44,8 +44,9 @@ static Result
 run (const gchar *source, const gchar *settings, gint backend)
 {
   gchar *line = g_strdup_printf (
-      "%s ! cudalwtfilter name=f parameters=true message-interval=0 "
-      "noise-levels=1 output=roughness %s ! queue ! other/tensors ! fakesink "
+      "%s ! cudalwtfilter name=f filter=wavelet-decimated parameters=true "
+      "message-interval=0 noise-levels=1 output=roughness %s ! queue ! "
+      "other/tensors ! fakesink "
       "name=output signal-handoffs=true "
       "f.src_waviness ! queue ! other/tensors ! fakesink name=waviness "
       "signal-handoffs=true "

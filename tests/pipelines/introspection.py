@@ -186,7 +186,7 @@ class Surfaces(unittest.TestCase):
         self.assertEqual(GstCudaVision.surface_part_name(meta.part), "roughness")
         self.assertEqual(meta.part, GstCudaVision.SurfacePart.ROUGHNESS)
         self.assertEqual((meta.get_wavelet(), meta.get_boundary()),
-                         ("9/7", "symmetric"))
+                         ("9/7", ""))
         self.assertEqual((meta.dx, meta.lambda_c[0]), (1e-6, meta.lambda_c[1]))
         self.assertIsNone(meta.mask)
         heights = heights.astype(float)

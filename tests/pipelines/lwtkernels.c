@@ -88,7 +88,8 @@ run_until (const gchar *caps, const gchar *settings, const gchar *first,
 {
   gchar *line = g_strdup_printf (
       "videotestsrc pattern=zone-plate kx2=20 ky2=20 ! video/x-raw,format=%s,"
-      "width=256,height=192,framerate=25/1 ! cudalwtfilter %s ! fakesink "
+      "width=256,height=192,framerate=25/1 ! "
+      "cudalwtfilter filter=wavelet-decimated %s ! fakesink "
       "name=output signal-handoffs=true",
       caps, settings);
   GError *error = NULL;

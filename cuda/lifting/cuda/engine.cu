@@ -353,7 +353,8 @@ init_whole (LwtBackend *b, GError **error)
       || (b->smooths
           && !lwt_device_smoother_fill (&b->smoother, b->work, error)))
     return FALSE;
-  lwt_transform_specialise (&b->workspace.transform, b->context);
+  if (!b->smooths)
+    lwt_transform_specialise (&b->workspace.transform, b->context);
   if (!prepare_spins (b, error))
     return FALSE;
   for (guint i = 0; i < config->depth_in_flight; i++)

@@ -42,7 +42,8 @@ static const struct {
       { "src_vectors", "src_prediction", "src_residual" } },
   { "cudamotionest bidirectional=true references=2", { GREY, LARGER_GREY },
       { "src_vectors", "src_prediction", "src_residual" } },
-  { "cudalwtfilter levels=3 roughness-levels=2 noise-levels=1",
+  { "cudalwtfilter filter=wavelet-decimated levels=3 roughness-levels=2 "
+    "noise-levels=1",
       { GREY, LARGER_GREY },
       { "src_roughness", "src_waviness", "src_form", "src_noise",
           "src_bands" } },

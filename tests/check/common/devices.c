@@ -26,13 +26,13 @@ static const struct {
   /* surfaces in row blocks: because of their size, and of their memory */
   { "surfacetestsrc num-buffers=24 ! "
     "other/tensors,dimensions=(string)48:1280:1:1 ! "
-    "cudalwtfilter name=f threads=1 levels=3 roughness-levels=2 "
-    "split-samples=1",
+    "cudalwtfilter name=f filter=wavelet-decimated threads=1 levels=3 "
+    "roughness-levels=2 split-samples=1",
       "", TRUE },
   { "surfacetestsrc num-buffers=24 ! "
     "other/tensors,dimensions=(string)48:1280:1:1 ! "
-    "cudalwtfilter name=f threads=1 levels=3 roughness-levels=2 "
-    "f-operation=plane wavelet=db2 cuda-memory-limit=800000",
+    "cudalwtfilter name=f filter=wavelet-decimated threads=1 levels=3 "
+    "roughness-levels=2 f-operation=plane wavelet=db2 cuda-memory-limit=800000",
       "", TRUE },
   { "videotestsrc num-buffers=24 pattern=snow ! "
     "video/x-raw,format=I420,width=64,height=48 ! "

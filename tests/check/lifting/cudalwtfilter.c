@@ -211,13 +211,16 @@ typedef struct {
   GstBus *bus;
 } Rig;
 
+/* Filters with wavelet-decimated if @settings have no filter: only it has bands, which come
+ * last. */
 static Rig
 rig_new (const gchar *settings, gboolean with_sides)
 {
-  gchar *line = g_strdup_printf ("cudalwtfilter backend=cpu %s", settings);
+  const gboolean chosen = strstr (settings, "filter=") != NULL;
+  gchar *line = g_strdup_printf ("cudalwtfilter backend=cpu %s %s",
+      chosen ? "" : "filter=wavelet-decimated", settings);
   Rig rig = { .element = gst_parse_launch (line, NULL) };
-  /* only wavelet-decimated has bands, which come last */
-  const guint sides = strstr (settings, "filter=") != NULL ? SIDES - 1 : SIDES;
+  const guint sides = chosen ? SIDES - 1 : SIDES;
 
   fail_unless (rig.element != NULL, "%s", line);
   g_free (line);
@@ -533,6 +536,18 @@ GST_START_TEST (test_filters)
   rig_free (&rig);
   g_free (data);
   g_free (settings);
+}
+GST_END_TEST;
+
+/* Without a choice the filter is the undecimated wavelet. */
+GST_START_TEST (test_default_filter)
+{
+  GstElement *element = gst_element_factory_make ("cudalwtfilter", NULL);
+  gint filter;
+
+  g_object_get (element, "filter", &filter, NULL);
+  fail_unless_equals_int (filter, LWT_FILTER_WAVELET);
+  gst_object_unref (element);
 }
 GST_END_TEST;
 
@@ -2599,6 +2614,7 @@ cudalwtfilter_suite (void)
   tcase_add_loop_test (tc, test_parts_add_up, 0, 5);
   tcase_add_loop_test (tc, test_filters, 0, G_N_ELEMENTS (smoothers));
   tcase_add_test (tc, test_default_cutoffs);
+  tcase_add_test (tc, test_default_filter);
   tcase_add_test (tc, test_filter_backend);
   tcase_add_test (tc, test_simple_truths);
   tcase_add_loop_test (tc, test_sizes, 0, G_N_ELEMENTS (sizes));
