@@ -417,8 +417,9 @@ lwt_config_check (const LwtConfig *config, GError **error)
          && cvis_check_range ("threads", config->threads, 0, 1024, error)
          && cvis_check_range (
              "frames in flight", config->depth_in_flight, 1, 8, error)
-         && check_length ("dx", config->dx, error)
-         && check_length ("dy", config->dy, error)
+         && ((config->dx == 0.0 && config->dy == 0.0)
+             || (check_length ("dx", config->dx, error)
+                 && check_length ("dy", config->dy, error)))
          && check_wavelet (config, error) && check_levels (config, error)
          && check_filter (config, error) && check_pad (config, error)
          && check_parts (config, error) && check_numbers (config, error);

@@ -98,7 +98,8 @@ typedef guint32 LwtParts;
  * @levels_noise: levels from noise to roughness (0: no noise); each at most
  *   @levels_roughness
  * @z_scale, @z_offset: z = sample * z_scale + z_offset in metres, in FP64
- * @dx, @dy: spacing of samples in metres, above 0
+ * @dx, @dy: spacing of samples in metres, above 0; both 0: unknown, and Sdr
+ *   and Sdq are not computed, but 0
  * @shrink, @threshold, @spins: for `denoise`: threshold in metres; 0: sigma
  *   sqrt (2 ln N), sigma = median |w| / 0.6745 of the finest diagonal band,
  *   times @threshold_scale, without constant and missing parts; spins: number of grid shifts averaged, 1..16

@@ -76,16 +76,6 @@ check_limits (GstCudaLwtFilter *self, const GstLwtFrame *frame, gdouble lower,
   return TRUE;
 }
 
-/* Sdq and Sdr need the spacing of samples. */
-static void
-clear_slopes (GstCudaLwtFilter *self, GstLwtFrame *frame)
-{
-  if (self->surface.dx > 0.0)
-    return;
-  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++)
-    frame->job.parameters[i].sdr = frame->job.parameters[i].sdq = 0.0;
-}
-
 static void
 count (GstCudaLwtFilter *self, const GstLwtFrame *frame, gboolean outside)
 {
@@ -119,7 +109,6 @@ report (GstCudaLwtFilter *self, GstLwtFrame *frame)
   upper = self->settings.sa_upper_limit;
   interval = self->settings.message_interval;
   GST_OBJECT_UNLOCK (self);
-  clear_slopes (self, frame);
   outside = check_limits (self, frame, lower, upper);
   count (self, frame, outside);
   if (all && interval > 0)

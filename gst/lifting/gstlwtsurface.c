@@ -472,8 +472,8 @@ gst_lwt_surface_configure (const GstLwtSurface *surface,
   config->f_operation = settings->f_operation;
   config->z_scale = plain ? 1.0 : surface->z_scale;
   config->z_offset = plain ? 0.0 : surface->z_offset;
-  config->dx = surface->dx > 0.0 ? surface->dx : 1.0;
-  config->dy = surface->dy > 0.0 ? surface->dy : 1.0;
+  config->dx = surface->dx;
+  config->dy = surface->dx > 0.0 ? surface->dy : 0.0;
   config->shrink = settings->shrink;
   config->threshold = settings->threshold;
   config->threshold_scale = settings->threshold_scale;

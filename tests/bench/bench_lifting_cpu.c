@@ -4,14 +4,16 @@
  */
 /* The lifting engine on the CPU: milliseconds of a forward and an inverse
  * transform of float32 by wavelet, size and threads, and of a filter with
- * roughness, waviness and form, compared with a copy of the same number of
- * bytes in the same number of threads. The variants alternate. Prints best
- * and median over rounds, the minimum processor time of all threads (less
- * sensitive to other load), and the median of the ratios to the copy of the
- * same round.
+ * roughness, waviness and form, or with roughness alone, without areal
+ * parameters, with those of heights (filter-sa), and also with those of
+ * slopes (filter-sdr), compared with a copy of the same number of bytes in
+ * the same number of threads. The variants alternate. Prints best and median
+ * over rounds, the minimum processor time of all threads (less sensitive to
+ * other load), and the medians of the ratios to the copy and to the filter
+ * of the same round.
  *
  *   bench_lifting_cpu [--wavelet=NAME] [--size=N] [--threads=N] [--levels=N]
- *     [--rounds=N] [--way=NAME]
+ *     [--rounds=N] [--way=NAME] [--components=1|3]
  *
  * CUDAVISION_CPU=generic|v3|v4 chooses the instruction set. */
 #include <math.h>
@@ -25,9 +27,12 @@
 
 static gchar *only_wavelet, *only_way;
 static gint only_size, only_threads = -1, levels = 4, rounds = 9;
+static gint components = 3;
 
 #define COPY_ROWS 16 /* rows that a thread takes at a time */
-#define N_WAYS 4
+#define COPY 0
+#define FILTER 3
+#define N_WAYS 6
 
 /* --- a surface ------------------------------------------------------------ */
 
@@ -80,6 +85,8 @@ surface_clear (Surface *surface)
 typedef struct {
   const gchar *name;
   LwtOperation operation;
+  gboolean measured;
+  gdouble spacing;
   LwtEngine *engine; /* %NULL: a copy */
   LwtJob job;
   gdouble *ms, *work; /* elapsed and processor time */
@@ -118,11 +125,13 @@ way_open (Way *way, Surface *surface, const LwtWavelet *wavelet, guint threads)
   if (way->operation == LWT_OPERATION_FILTER) {
     config.levels[0] = config.levels[1] = 6;
     config.parts = 0;
-    for (guint i = 0; i < 3; i++) {
+    for (gint i = 0; i < components; i++) {
       config.parts |= 1u << (CVIS_SURFACE_PART_ROUGHNESS + i);
       way->job.parts[CVIS_SURFACE_PART_ROUGHNESS + i] =
           (LwtPlane){ .data = surface->parts[i], .stride = stride };
     }
+    config.parameters = way->measured ? config.parts : 0;
+    config.dx = config.dy = way->spacing;
   } else {
     const CvisSurfacePart part = way->operation == LWT_OPERATION_FORWARD
                                      ? CVIS_SURFACE_PART_BANDS
@@ -166,7 +175,7 @@ static gboolean
 is_wanted (const Way *way)
 {
   return only_way == NULL || strcmp (way->name, "copy") == 0
-         || strcmp (way->name, only_way) == 0;
+         || g_str_has_prefix (way->name, only_way);
 }
 
 /* --- figures -------------------------------------------------------------- */
@@ -199,19 +208,29 @@ best_of (const gdouble *values)
   return best;
 }
 
-static void
-print (const gchar *wavelet, guint size, guint threads, const Way *ways)
+/* Median over rounds */
+static gdouble
+get_ratio (const Way *way, const Way *to)
 {
   gdouble ratios[1000];
 
+  for (gint r = 0; r < rounds; r++)
+    ratios[r] = way->ms[r] / to->ms[r];
+  return median_of (ratios);
+}
+
+static void
+print (const gchar *wavelet, guint size, guint threads, const Way *ways)
+{
   for (guint i = 0; i < N_WAYS; i++) {
     if (!is_wanted (&ways[i]))
       continue;
-    for (gint r = 0; r < rounds; r++)
-      ratios[r] = ways[i].ms[r] / ways[0].ms[r];
-    printf ("%-6s %6u %7u  %-8s %9.2f %9.2f %9.2f %9.2f\n", wavelet, size,
+    printf ("%-6s %6u %7u  %-10s %9.2f %9.2f %9.2f %9.2f", wavelet, size,
         threads, ways[i].name, best_of (ways[i].ms), median_of (ways[i].ms),
-        best_of (ways[i].work), median_of (ratios));
+        best_of (ways[i].work), get_ratio (&ways[i], &ways[COPY]));
+    if (i > FILTER && is_wanted (&ways[FILTER]))
+      printf (" %9.2f", get_ratio (&ways[i], &ways[FILTER]));
+    printf ("\n");
   }
   fflush (stdout);
 }
@@ -222,7 +241,9 @@ bench (Surface *surface, const gchar *name, guint threads)
   Way ways[N_WAYS] = { { .name = "copy" },
     { .name = "forward", .operation = LWT_OPERATION_FORWARD },
     { .name = "inverse", .operation = LWT_OPERATION_INVERSE },
-    { .name = "filter", .operation = LWT_OPERATION_FILTER } };
+    { .name = "filter", .operation = LWT_OPERATION_FILTER },
+    { "filter-sa", LWT_OPERATION_FILTER, TRUE, 0.0 },
+    { "filter-sdr", LWT_OPERATION_FILTER, TRUE, 1e-6 } };
   Copy copy = { surface, cvis_pool_new (threads) };
   GError *error = NULL;
   LwtWavelet *wavelet = lwt_wavelet_new (name, &error);
@@ -265,7 +286,9 @@ main (int argc, char **argv)
     { "levels", 0, 0, G_OPTION_ARG_INT, &levels,
         "Levels of forward and inverse", "N" },
     { "way", 0, 0, G_OPTION_ARG_STRING, &only_way,
-        "Only the copy and forward, inverse or filter", "NAME" },
+        "Only the copy and variants whose names begin so", "NAME" },
+    { "components", 0, 0, G_OPTION_ARG_INT, &components,
+        "Of the filter: 1: roughness, 3: also waviness and form", "N" },
     { "rounds", 0, 0, G_OPTION_ARG_INT, &rounds, "Rounds, up to 1000", "N" },
     { NULL },
   };
@@ -283,10 +306,11 @@ main (int argc, char **argv)
   }
   g_option_context_free (context);
   rounds = CLAMP (rounds, 1, 1000);
+  components = CLAMP (components, 1, 3);
   printf (
       "float32, %d levels (filter: 6), %s\n", levels, lwt_cpu_kernels ()->name);
-  printf ("%-6s %6s %7s  %-8s %9s %9s %9s %9s\n", "", "size", "threads", "",
-      "best ms", "median ms", "cpu ms", "of copy");
+  printf ("%-6s %6s %7s  %-10s %9s %9s %9s %9s %9s\n", "", "size", "threads",
+      "", "best ms", "median ms", "cpu ms", "of copy", "of filter");
   for (guint s = 0; s < G_N_ELEMENTS (sizes); s++) {
     Surface surface;
 

@@ -388,8 +388,9 @@ typedef struct {
   guint32 *missing;
   guint *n_missing;       /* in each row */
   LwtRowMoments *moments; /* of each row */
-  LwtHeights *heights;
-  LwtShape *shapes;
+  /* of each row of the components that are measured */
+  LwtHeights *heights[CVIS_SURFACE_N_PARTS];
+  LwtShape *shapes[CVIS_SURFACE_N_PARTS];
   /* pyramid of means of up to four samples, without the surface itself */
   guint n_means;
   LwtCpuPlane means[21];
@@ -404,11 +405,16 @@ void lwt_cpu_surface_clear (LwtCpuSurface *surface);
 void lwt_cpu_surface_load (LwtCpuSurface *surface, LwtJob *job);
 /* Computes row @y of a component. Returns: its address, @to or elsewhere */
 typedef gconstpointer (*LwtCpuMakeRow) (
-    gconstpointer user_data, guint y, gpointer to);
-/* Parameters of a complete component of @job, or without a plane of the rows
- * that @make_row returns. */
+    gconstpointer user_data, CvisSurfacePart part, guint y, gpointer to);
+/* First pass of the parameters, over the finished row @y of a component that
+ * is at @row. Overwrites @scratch's first row of doubles. */
+void lwt_cpu_surface_note_row (LwtCpuSurface *surface, CvisSurfacePart part,
+    guint y, gconstpointer row, LwtCpuScratch *scratch);
+/* Parameters of complete components of @job, or without a plane of the rows
+ * that @make_row returns. @noted: their rows have been noted */
 void lwt_cpu_surface_measure (LwtCpuSurface *surface, LwtJob *job,
-    CvisSurfacePart part, LwtCpuMakeRow make_row, gconstpointer user_data);
+    LwtParts parts, gboolean noted, LwtCpuMakeRow make_row,
+    gconstpointer user_data);
 /* Completes the rows of a component in host memory, whose transforms another backend has
  * computed, and measures it: sets them to @first - @second, adds P - p0 and sets missing
  * points to NaN, as needed.

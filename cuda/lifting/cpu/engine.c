@@ -236,23 +236,31 @@ typedef struct {
   LwtJob *job;
   guint n;
   const PartOf *parts;
+  LwtParts measured;
 } PartWork;
+
+/* Row @y of an operand, inside the padding */
+static gconstpointer
+operand_row (const PartWork *work, const PartOf *of, guint operand, guint y)
+{
+  const LwtPlan *plan = work->backend->plan;
+
+  if (of->of[operand] == NULL)
+    return NULL;
+  return (const guint8 *) lwt_cpu_plane_row (of->of[operand], y + plan->pad[1])
+         + plan->pad[0] * work->backend->size;
+}
 
 static void
 make_part_row (const PartWork *work, const PartOf *of, guint y, gpointer to)
 {
   const LwtBackend *backend = work->backend;
-  const LwtPlan *plan = backend->plan;
-  const LwtConfig *config = &plan->config;
+  const LwtConfig *config = &backend->plan->config;
   const LwtCpuFloats *floats = backend->surface.floats;
-  const guint8 *rows[2] = { NULL, NULL };
 
-  for (guint i = 0; i < 2; i++)
-    if (of->of[i])
-      rows[i] = (const guint8 *) lwt_cpu_plane_row (of->of[i], y + plan->pad[1])
-                + plan->pad[0] * backend->size;
-  floats->subtract_row (rows[0], rows[1], config->width, to);
-  if (rows[1] == NULL && config->f_operation != LWT_F_NONE)
+  floats->subtract_row (operand_row (work, of, 0, y),
+      operand_row (work, of, 1, y), config->width, to);
+  if (of->of[1] == NULL && config->f_operation != LWT_F_NONE)
     floats->tail_row (to, config->width, work->job->polynomial,
         lwt_centred (y, config->height));
   if (work->job->missing > 0)
@@ -273,59 +281,72 @@ store_part_row (
       config->sample == LWT_SAMPLE_U16, to);
 }
 
+/* Row of a component without a plane: see LwtCpuMakeRow. @user_data: its
+ * PartWork */
+static gconstpointer
+measured_row (
+    gconstpointer user_data, CvisSurfacePart part, guint y, gpointer to)
+{
+  const PartWork *work = user_data;
+  const PartOf *of = work->parts;
+
+  while (of->part != part)
+    of++;
+  if (of->of[1] == NULL && work->job->missing == 0
+      && work->backend->plan->config.f_operation == LWT_F_NONE)
+    return operand_row (work, of, 0, y);
+  make_part_row (work, of, y, to);
+  return to;
+}
+
 static void
 do_parts (guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)
 {
   const PartWork *work = user_data;
+  LwtBackend *backend = work->backend;
 
   for (guint y = first; y < first + count; y++)
     for (guint i = 0; i < work->n; i++) {
       const PartOf *of = &work->parts[i];
       const LwtPlane *part = &work->job->parts[of->part];
+      const gboolean measured = (work->measured & (1u << of->part)) != 0;
       gpointer to = (guint8 *) part->data + y * part->stride;
 
+      if (part->data == NULL && measured)
+        lwt_cpu_surface_note_row (&backend->surface, of->part, y,
+            measured_row (work, of->part, y, scratch->wide[2]), scratch);
       if (part->data == NULL)
         continue;
       if (of->part == CVIS_SURFACE_PART_MEASURED
-          && work->backend->plan->config.store_bits > 0)
+          && backend->plan->config.store_bits > 0)
         store_part_row (work, of, y, scratch->wide[2], to);
       else
         make_part_row (work, of, y, to);
+      if (measured)
+        lwt_cpu_surface_note_row (&backend->surface, of->part, y, to, scratch);
     }
 }
 
-/* Row of a component without a plane: see LwtCpuMakeRow. @user_data: its
- * PartWork */
-static gconstpointer
-measured_row (gconstpointer user_data, guint y, gpointer to)
-{
-  const PartWork *work = user_data;
-
-  make_part_row (work, work->parts, y, to);
-  return to;
-}
-
-/* Computes those of @n components that are wanted, row by row, so that
- * shared operands are read once. */
+/* Computes and measures those of @n components that are wanted, row by row,
+ * so that shared operands are read once. */
 static void
 put_parts (LwtBackend *backend, LwtJob *job, const PartOf *parts, guint n)
 {
   const LwtConfig *config = &backend->plan->config;
-  PartWork work = { backend, job, n, parts };
-  gboolean stored = FALSE;
+  PartWork work = { backend, job, n, parts, 0 };
+  gboolean makes = FALSE;
 
-  for (guint i = 0; i < n; i++)
-    stored |= job->parts[parts[i].part].data != NULL;
-  if (stored)
+  for (guint i = 0; i < n; i++) {
+    makes |= lwt_job_makes (job, parts[i].part);
+    if (lwt_job_measures (config, job, parts[i].part))
+      work.measured |= 1u << parts[i].part;
+  }
+  if (makes)
     lwt_cpu_rows_run (
         &backend->threads, config->height, config->width, do_parts, &work);
-  for (guint i = 0; i < n; i++) {
-    const PartWork one = { backend, job, 1, &parts[i] };
-
-    if (lwt_job_measures (config, job, parts[i].part))
-      lwt_cpu_surface_measure (
-          &backend->surface, job, parts[i].part, measured_row, &one);
-  }
+  if (work.measured != 0)
+    lwt_cpu_surface_measure (
+        &backend->surface, job, work.measured, TRUE, measured_row, &work);
 }
 
 /* Whether the samples can be transformed in place. */
@@ -792,7 +813,8 @@ do_crop (guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)
 
 /* See LwtCpuMakeRow. @user_data: the plane inside the padding */
 static gconstpointer
-inverse_row (gconstpointer user_data, guint y, gpointer to)
+inverse_row (
+    gconstpointer user_data, CvisSurfacePart part, guint y, gpointer to)
 {
   return lwt_cpu_plane_row (user_data, y);
 }
@@ -819,8 +841,8 @@ run_inverse (LwtBackend *backend, LwtJob *job)
         &backend->threads, config->height, config->width, do_crop, &work);
   to = lwt_cpu_plane_at (&to, backend->size, plan->pad[0], plan->pad[1]);
   if (lwt_job_measures (config, job, CVIS_SURFACE_PART_MEASURED))
-    lwt_cpu_surface_measure (
-        &backend->surface, job, CVIS_SURFACE_PART_MEASURED, inverse_row, &to);
+    lwt_cpu_surface_measure (&backend->surface, job,
+        1u << CVIS_SURFACE_PART_MEASURED, FALSE, inverse_row, &to);
 }
 
 /* --- the backend ------------------------------------------------------------------------- */

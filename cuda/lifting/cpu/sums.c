@@ -146,36 +146,86 @@ moments_row (
 
 /* --- parameters ------------------------------------------------------------------------ */
 
+/* Samples from @x on, in groups of 32, that are all there */
+static guint
+count_whole (const guint32 *missing, guint x, guint n)
+{
+  guint end = x;
+
+  while (n - end >= LWT_LANES && missing[end / 32] == 0)
+    end += LWT_LANES;
+  return end - x;
+}
+
+static void
+add_whole_heights (const gdouble *restrict z, guint n,
+    gdouble sum[restrict LWT_LANES], gdouble min[restrict LWT_LANES],
+    gdouble max[restrict LWT_LANES])
+{
+  for (const gdouble *end = z + n; z < end; z += LWT_LANES)
+    for (guint l = 0; l < LWT_LANES; l++) {
+      sum[l] += z[l];
+      min[l] = min[l] < z[l] ? min[l] : z[l];
+      max[l] = max[l] > z[l] ? max[l] : z[l];
+    }
+}
+
+static void
+add_heights (const gdouble *lanes, const gdouble *there, gdouble sum[LWT_LANES],
+    gdouble min[LWT_LANES], gdouble max[LWT_LANES])
+{
+  for (guint l = 0; l < LWT_LANES; l++) {
+    const gboolean is = there[l] != 0.0;
+
+    sum[l] += is ? lanes[l] : 0.0;
+    min[l] = is && !(min[l] < lanes[l]) ? lanes[l] : min[l];
+    max[l] = is && !(max[l] > lanes[l]) ? lanes[l] : max[l];
+  }
+}
+
 static void
 heights_row (const gdouble *z, const guint32 *missing, guint n, LwtHeights *row)
 {
   gdouble sum[LWT_LANES] = { 0.0 }, min[LWT_LANES], max[LWT_LANES];
+  gdouble there[LWT_LANES], rest[LWT_LANES];
 
   for (guint l = 0; l < LWT_LANES; l++) {
     min[l] = INFINITY;
     max[l] = -INFINITY;
   }
   *row = (LwtHeights){ .min = INFINITY, .max = -INFINITY };
-  for (guint x = 0; x < n; x += LWT_LANES) {
+  for (guint x = 0, whole; x < n; x += MAX (whole, LWT_LANES)) {
     const guint32 bits = get_missing (missing, x, n);
-    gdouble there[LWT_LANES], rest[LWT_LANES];
-    const gdouble *lanes = get_lanes (z, x, n, rest);
 
+    if ((whole = count_whole (missing, x, n)) > 0) {
+      add_whole_heights (z + x, whole, sum, min, max);
+      row->n += whole;
+      continue;
+    }
     row->n += 32 - (guint) __builtin_popcount (bits);
     spread (bits, there);
-    for (guint l = 0; l < LWT_LANES; l++) {
-      const gboolean is = there[l] != 0.0;
-
-      sum[l] += is ? lanes[l] : 0.0;
-      min[l] = is && !(min[l] < lanes[l]) ? lanes[l] : min[l];
-      max[l] = is && !(max[l] > lanes[l]) ? lanes[l] : max[l];
-    }
+    add_heights (get_lanes (z, x, n, rest), there, sum, min, max);
   }
   for (guint l = 0; l < LWT_LANES; l++) {
     row->min = MIN (row->min, min[l]);
     row->max = MAX (row->max, max[l]);
   }
   row->sum = lwt_sum_lanes (sum);
+}
+
+static void
+add_whole_shape (const gdouble *restrict z, guint n, gdouble mean,
+    gdouble sums[restrict 4][LWT_LANES])
+{
+  for (const gdouble *end = z + n; z < end; z += LWT_LANES)
+    for (guint l = 0; l < LWT_LANES; l++) {
+      const gdouble h = z[l] - mean, h2 = h * h;
+
+      sums[0][l] += fabs (h);
+      sums[1][l] += h2;
+      sums[2][l] += h2 * h;
+      sums[3][l] += h2 * h2;
+    }
 }
 
 static void
@@ -192,12 +242,71 @@ add_shape (const gdouble *lanes, const gdouble *there, gdouble mean,
   }
 }
 
-/* Cells whose upper left corners are the 32 samples from @x on. */
-static guint
-add_cells (const gdouble *const rows[2], const guint32 *const missing[2],
-    guint x, guint n, gdouble dx, gdouble dy, gdouble sums[2][LWT_LANES])
+/* --- slopes ----------------------------------------------------------------------------- */
+
+#define CELLS 256 /* at a time: their slopes stay in the L1 cache */
+
+/* Half of squared slopes of the edges of cells: along x in the row and the one below,
+ * along y */
+typedef struct {
+  gdouble along_x[2][CELLS], along_y[CELLS + 1];
+} Slopes;
+
+static void
+square_slopes (const gdouble *from, const gdouble *to, guint n, gdouble by,
+    gdouble *restrict half)
 {
-  gdouble there[LWT_LANES], corners[2][LWT_LANES + 1] = { { 0.0 } };
+  for (guint i = 0; i < n; i++)
+    half[i] = lwt_half_square (from[i], to[i], by);
+}
+
+/* @rows: samples of @n cells, and one more */
+static void
+find_slopes (const gdouble *const rows[2], guint n, gdouble by_x, gdouble by_y,
+    Slopes *slopes)
+{
+  for (guint i = 0; i < 2; i++)
+    square_slopes (rows[i], rows[i] + 1, n, by_x, slopes->along_x[i]);
+  square_slopes (rows[0], rows[1], n + 1, by_y, slopes->along_y);
+}
+
+static void
+add_whole_cells (const Slopes *restrict slopes, guint n,
+    gdouble gradients[restrict LWT_LANES], gdouble areas[restrict LWT_LANES])
+{
+  for (guint x = 0; x < n; x += LWT_LANES) {
+    const gdouble *x0 = slopes->along_x[0] + x, *x1 = slopes->along_x[1] + x;
+    const gdouble *y = slopes->along_y + x;
+
+    for (guint l = 0; l < LWT_LANES; l++) {
+      gdouble gradient, area;
+
+      lwt_cell (x0[l], x1[l], y[l], y[l + 1], &gradient, &area);
+      gradients[l] += gradient;
+      areas[l] += area;
+    }
+  }
+}
+
+static void
+add_cells (const Slopes *slopes, const gdouble *there,
+    gdouble gradients[LWT_LANES], gdouble areas[LWT_LANES])
+{
+  for (guint l = 0; l < LWT_LANES; l++) {
+    gdouble gradient, area;
+
+    lwt_cell (slopes->along_x[0][l], slopes->along_x[1][l], slopes->along_y[l],
+        slopes->along_y[l + 1], &gradient, &area);
+    gradients[l] += there[l] != 0.0 ? gradient : 0.0;
+    areas[l] += there[l] != 0.0 ? area : 0.0;
+  }
+}
+
+/* Bits of the cells whose upper left corners are the 32 samples from @x on: set if a
+ * corner is missing */
+static guint32
+get_missing_cells (const guint32 *const missing[2], guint x, guint n)
+{
   guint32 bits = 0;
 
   for (guint i = 0; i < 2; i++) {
@@ -206,42 +315,76 @@ add_cells (const gdouble *const rows[2], const guint32 *const missing[2],
         x + 32 < n ? get_missing (missing[i], x + 32, n) : 0xffffffff;
 
     bits |= own | own >> 1 | next << 31;
-    memcpy (
-        corners[i], rows[i] + x, MIN (n - x, LWT_LANES + 1) * sizeof (gdouble));
   }
-  spread (bits, there);
-  for (guint l = 0; l < LWT_LANES; l++) {
-    gdouble gradient, area;
+  return bits;
+}
 
-    lwt_cell (corners[0][l], corners[0][l + 1], corners[1][l],
-        corners[1][l + 1], dx, dy, &gradient, &area);
-    sums[0][l] += there[l] != 0.0 ? gradient : 0.0;
-    sums[1][l] += there[l] != 0.0 ? area : 0.0;
+/* Cells from @x on, at most CELLS, in groups of 32, that have all corners */
+static guint
+count_whole_cells (const guint32 *const missing[2], guint x, guint n)
+{
+  guint end = x;
+
+  while (end < n && end < x + CELLS && get_missing_cells (missing, end, n) == 0)
+    end += LWT_LANES;
+  return end - x;
+}
+
+static void
+cells_row (const gdouble *const rows[2], const guint32 *const missing[2],
+    guint n, gdouble by_x, gdouble by_y, LwtShape *row)
+{
+  gdouble gradients[LWT_LANES] = { 0.0 }, areas[LWT_LANES] = { 0.0 };
+  gdouble there[LWT_LANES], rest[2][LWT_LANES + 1];
+  Slopes slopes;
+
+  for (guint x = 0, whole; x < n; x += MAX (whole, LWT_LANES)) {
+    const gdouble *const corners[2] = { rows[0] + x, rows[1] + x };
+    const gdouble *const copies[2] = { rest[0], rest[1] };
+    guint32 bits;
+
+    if ((whole = count_whole_cells (missing, x, n)) > 0) {
+      find_slopes (corners, whole, by_x, by_y, &slopes);
+      add_whole_cells (&slopes, whole, gradients, areas);
+      row->cells += whole;
+      continue;
+    }
+    bits = get_missing_cells (missing, x, n);
+    row->cells += 32 - (guint) __builtin_popcount (bits);
+    spread (bits, there);
+    memset (rest, 0, sizeof rest);
+    for (guint i = 0; i < 2; i++)
+      memcpy (
+          rest[i], rows[i] + x, MIN (n - x, LWT_LANES + 1) * sizeof (gdouble));
+    find_slopes (copies, LWT_LANES, by_x, by_y, &slopes);
+    add_cells (&slopes, there, gradients, areas);
   }
-  return 32 - (guint) __builtin_popcount (bits);
+  row->gradient = lwt_sum_lanes (gradients);
+  row->area = lwt_sum_lanes (areas);
 }
 
 static void
 shape_row (const gdouble *const rows[2], const guint32 *const missing[2],
     guint n, gdouble dx, gdouble dy, gdouble mean, LwtShape *row)
 {
-  gdouble shape[4][LWT_LANES] = { { 0.0 } }, cells[2][LWT_LANES] = { { 0.0 } };
+  gdouble sums[4][LWT_LANES] = { { 0.0 } };
+  gdouble there[LWT_LANES], rest[LWT_LANES];
 
   *row = (LwtShape){ 0 };
-  for (guint x = 0; x < n; x += LWT_LANES) {
-    gdouble there[LWT_LANES], rest[LWT_LANES];
-
+  for (guint x = 0, whole; x < n; x += MAX (whole, LWT_LANES)) {
+    if ((whole = count_whole (missing[0], x, n)) > 0) {
+      add_whole_shape (rows[0] + x, whole, mean, sums);
+      continue;
+    }
     spread (get_missing (missing[0], x, n), there);
-    add_shape (get_lanes (rows[0], x, n, rest), there, mean, shape);
-    if (rows[1] != NULL)
-      row->cells += add_cells (rows, missing, x, n, dx, dy, cells);
+    add_shape (get_lanes (rows[0], x, n, rest), there, mean, sums);
   }
-  row->h1 = lwt_sum_lanes (shape[0]);
-  row->h2 = lwt_sum_lanes (shape[1]);
-  row->h3 = lwt_sum_lanes (shape[2]);
-  row->h4 = lwt_sum_lanes (shape[3]);
-  row->gradient = lwt_sum_lanes (cells[0]);
-  row->area = lwt_sum_lanes (cells[1]);
+  row->h1 = lwt_sum_lanes (sums[0]);
+  row->h2 = lwt_sum_lanes (sums[1]);
+  row->h3 = lwt_sum_lanes (sums[2]);
+  row->h4 = lwt_sum_lanes (sums[3]);
+  if (rows[1] != NULL)
+    cells_row (rows, missing, n, 1.0 / dx, 1.0 / dy, row);
 }
 
 /* --- the table of an instruction set ----------------------------------------------------- */

@@ -65,8 +65,11 @@ lwt_cpu_surface_init (LwtCpuSurface *surface, const LwtPlan *plan,
   surface->words = ((gsize) config->width + 31) / 32;
   surface->n_missing = g_new0 (guint, config->height);
   surface->moments = g_new0 (LwtRowMoments, config->height);
-  surface->heights = g_new0 (LwtHeights, config->height);
-  surface->shapes = g_new0 (LwtShape, config->height);
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++)
+    if (config->parameters & (1u << i)) {
+      surface->heights[i] = g_new0 (LwtHeights, config->height);
+      surface->shapes[i] = g_new0 (LwtShape, config->height);
+    }
   return lwt_cpu_plane_alloc (
              &surface->x, plan->width, plan->height, surface->size, error)
          && alloc_bits (&surface->missing, config->width, config->height, error)
@@ -84,8 +87,10 @@ lwt_cpu_surface_clear (LwtCpuSurface *surface)
   }
   g_free (surface->n_missing);
   g_free (surface->moments);
-  g_free (surface->heights);
-  g_free (surface->shapes);
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++) {
+    g_free (surface->heights[i]);
+    g_free (surface->shapes[i]);
+  }
 }
 
 /* --- samples --------------------------------------------------------------------- */
@@ -94,10 +99,10 @@ typedef struct {
   LwtCpuSurface *surface;
   LwtJob *job;
   const gdouble *polynomial;
-  CvisSurfacePart part;
+  LwtParts parts; /* that are measured */
   LwtCpuMakeRow make_row;
   gconstpointer user_data;
-  gdouble mean;
+  gdouble means[CVIS_SURFACE_N_PARTS];
   guint level; /* of the pyramid; its source, or target, is the one before */
 } Work;
 
@@ -397,15 +402,30 @@ lwt_cpu_load_integers (LwtCpuThreads *threads, const LwtPlan *plan,
 
 /* --- parameters -------------------------------------------------------------------------- */
 
-static void
-widen_part (const Work *work, guint y, LwtCpuScratch *scratch, gdouble *to)
+static gconstpointer
+get_part_row (
+    const Work *work, CvisSurfacePart part, guint y, LwtCpuScratch *scratch)
 {
-  const LwtPlane *part = &work->job->parts[work->part];
-  gconstpointer row =
-      part->data == NULL ? work->make_row (work->user_data, y, scratch->wide[2])
-                         : (const guint8 *) part->data + y * part->stride;
+  const LwtPlane *plane = &work->job->parts[part];
 
-  work->surface->floats->widen_row (row, work->surface->plan->config.width, to);
+  if (plane->data != NULL)
+    return (const guint8 *) plane->data + y * plane->stride;
+  return work->make_row (work->user_data, part, y, scratch->wide[2]);
+}
+
+void
+lwt_cpu_surface_note_row (LwtCpuSurface *surface, CvisSurfacePart part, guint y,
+    gconstpointer row, LwtCpuScratch *scratch)
+{
+  const LwtConfig *config = &surface->plan->config;
+  const LwtCpuSums *sums = surface->threads->kernels->sums;
+  guint32 *missing = surface->missing + y * surface->words;
+
+  surface->floats->widen_row (row, config->width, scratch->wide[0]);
+  if (config->operation == LWT_OPERATION_INVERSE)
+    sums->find_missing (scratch->wide[0], config->width, missing);
+  sums->heights_row (
+      scratch->wide[0], missing, config->width, &surface->heights[part][y]);
 }
 
 static void
@@ -413,42 +433,51 @@ do_heights (
     guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)
 {
   const Work *work = user_data;
+
+  for (guint y = first; y < first + count; y++)
+    for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++)
+      if (work->parts & (1u << i))
+        lwt_cpu_surface_note_row (work->surface, (CvisSurfacePart) i, y,
+            get_part_row (work, (CvisSurfacePart) i, y, scratch), scratch);
+}
+
+static void
+find_shapes (const Work *work, CvisSurfacePart part, guint first, guint count,
+    LwtCpuScratch *scratch)
+{
   const LwtCpuSurface *surface = work->surface;
   const LwtConfig *config = &surface->plan->config;
-  const LwtCpuSums *sums = surface->threads->kernels->sums;
+  const LwtCpuFloats *floats = surface->floats;
 
+  floats->widen_row (get_part_row (work, part, first, scratch), config->width,
+      scratch->wide[first % 2]);
   for (guint y = first; y < first + count; y++) {
-    guint32 *missing = surface->missing + y * surface->words;
+    const gboolean below =
+        y + 1 < config->height && (config->dx > 0.0 || y + 1 < first + count);
+    const gboolean cells = below && config->dx > 0.0;
+    const gdouble *const rows[2] = { scratch->wide[y % 2],
+      cells ? scratch->wide[(y + 1) % 2] : NULL };
+    const guint32 *own = surface->missing + y * surface->words;
+    const guint32 *const missing[2] = { own,
+      cells ? own + surface->words : NULL };
 
-    widen_part (work, y, scratch, scratch->wide[0]);
-    if (config->operation == LWT_OPERATION_INVERSE)
-      sums->find_missing (scratch->wide[0], config->width, missing);
-    sums->heights_row (
-        scratch->wide[0], missing, config->width, &surface->heights[y]);
+    if (below)
+      floats->widen_row (get_part_row (work, part, y + 1, scratch),
+          config->width, scratch->wide[(y + 1) % 2]);
+    surface->threads->kernels->sums->shape_row (rows, missing, config->width,
+        config->dx, config->dy, work->means[part], &surface->shapes[part][y]);
   }
 }
 
+/* One component after the other: operands that they share stay in the L2 cache. */
 static void
 do_shapes (guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)
 {
   const Work *work = user_data;
-  const LwtCpuSurface *surface = work->surface;
-  const LwtConfig *config = &surface->plan->config;
 
-  widen_part (work, first, scratch, scratch->wide[first % 2]);
-  for (guint y = first; y < first + count; y++) {
-    const gboolean below = y + 1 < config->height;
-    const gdouble *const rows[2] = { scratch->wide[y % 2],
-      below ? scratch->wide[(y + 1) % 2] : NULL };
-    const guint32 *own = surface->missing + y * surface->words;
-    const guint32 *const missing[2] = { own,
-      below ? own + surface->words : NULL };
-
-    if (below)
-      widen_part (work, y + 1, scratch, scratch->wide[(y + 1) % 2]);
-    surface->threads->kernels->sums->shape_row (rows, missing, config->width,
-        config->dx, config->dy, work->mean, &surface->shapes[y]);
-  }
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++)
+    if (work->parts & (1u << i))
+      find_shapes (work, (CvisSurfacePart) i, first, count, scratch);
 }
 
 static void
@@ -489,26 +518,35 @@ sum_shapes (const LwtShape *rows, guint height, LwtShape *all)
 }
 
 void
-lwt_cpu_surface_measure (LwtCpuSurface *surface, LwtJob *job,
-    CvisSurfacePart part, LwtCpuMakeRow make_row, gconstpointer user_data)
+lwt_cpu_surface_measure (LwtCpuSurface *surface, LwtJob *job, LwtParts parts,
+    gboolean noted, LwtCpuMakeRow make_row, gconstpointer user_data)
 {
   const LwtConfig *config = &surface->plan->config;
   Work work = { .surface = surface,
     .job = job,
-    .part = part,
+    .parts = parts,
     .make_row = make_row,
     .user_data = user_data };
-  LwtHeights heights;
-  LwtShape shape;
+  LwtHeights heights[CVIS_SURFACE_N_PARTS];
 
-  lwt_cpu_rows_run (
-      surface->threads, config->height, config->width, do_heights, &work);
-  sum_heights (surface->heights, config->height, &heights);
-  work.mean = heights.n > 0 ? heights.sum / (gdouble) heights.n : 0.0;
+  if (!noted)
+    lwt_cpu_rows_run (
+        surface->threads, config->height, config->width, do_heights, &work);
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++)
+    if (parts & (1u << i)) {
+      sum_heights (surface->heights[i], config->height, &heights[i]);
+      work.means[i] =
+          heights[i].n > 0 ? heights[i].sum / (gdouble) heights[i].n : 0.0;
+    }
   lwt_cpu_rows_run (
       surface->threads, config->height, config->width, do_shapes, &work);
-  sum_shapes (surface->shapes, config->height, &shape);
-  lwt_parameters (&heights, &shape, &job->parameters[part]);
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++)
+    if (parts & (1u << i)) {
+      LwtShape shape;
+
+      sum_shapes (surface->shapes[i], config->height, &shape);
+      lwt_parameters (&heights[i], &shape, &job->parameters[i]);
+    }
 }
 
 /* --- components that another backend has transformed --------------------------------------- */
@@ -572,6 +610,6 @@ lwt_cpu_surface_finish (LwtCpuSurface *surface, LwtJob *job,
   if (!lwt_job_measures (config, job, part))
     return;
   copy.parts[part] = *result;
-  lwt_cpu_surface_measure (surface, &copy, part, NULL, NULL);
+  lwt_cpu_surface_measure (surface, &copy, 1u << part, FALSE, NULL, NULL);
   job->parameters[part] = copy.parameters[part];
 }

@@ -150,6 +150,8 @@ __global__ void __launch_bounds__ (32 * WARPS) shape_kernel (LwtMeasureTask t)
   const Surface<T> surface (t, number);
   const LwtHeights &heights = t.findings->heights[t.part[number]];
   const gdouble mean = heights.n > 0 ? heights.sum / (gdouble) heights.n : 0.0;
+  const gdouble by_x = 1.0 / t.dx, by_y = 1.0 / t.dy;
+  const bool slopes = t.dx > 0.0 && y + 1 < t.height;
   gdouble sums[6] = { 0.0 };
   guint cells = 0;
 
@@ -165,7 +167,7 @@ __global__ void __launch_bounds__ (32 * WARPS) shape_kernel (LwtMeasureTask t)
     sums[1] += h2;
     sums[2] += h2 * h;
     sums[3] += h2 * h2;
-    if (x + 1 < t.width && y + 1 < t.height) {
+    if (slopes && x + 1 < t.width) {
       const T right = surface.at (x + 1, y), below = surface.at (x, y + 1);
       const T across = surface.at (x + 1, y + 1);
 
@@ -173,8 +175,11 @@ __global__ void __launch_bounds__ (32 * WARPS) shape_kernel (LwtMeasureTask t)
           && surface.has (x + 1, y + 1, across)) {
         gdouble gradient, area;
 
-        lwt_cell ((gdouble) z, (gdouble) right, (gdouble) below,
-            (gdouble) across, t.dx, t.dy, &gradient, &area);
+        lwt_cell (lwt_half_square ((gdouble) z, (gdouble) right, by_x),
+            lwt_half_square ((gdouble) below, (gdouble) across, by_x),
+            lwt_half_square ((gdouble) z, (gdouble) below, by_y),
+            lwt_half_square ((gdouble) right, (gdouble) across, by_y),
+            &gradient, &area);
         sums[4] += gradient;
         sums[5] += area;
         cells++;

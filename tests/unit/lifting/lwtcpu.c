@@ -183,8 +183,12 @@ random_config (GRand *random, guint round, LwtConfig *config)
   random_parts (random, config);
   config->threshold_scale = g_rand_double_range (random, 0.1, 1.5);
   lwt_random_store (random, config);
-  config->dx = 0.5;
-  config->dy = 0.75;
+  if (g_rand_int_range (random, 0, 4) > 0) {
+    config->dx = 0.5;
+    config->dy = 0.75;
+  } else {
+    config->dx = config->dy = 0.0;
+  }
 }
 
 /* --- surfaces ------------------------------------------------------------- */

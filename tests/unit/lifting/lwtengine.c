@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "cuda/lifting/arithmetic.h"
 #include "lwtreference.h"
 
 static LwtStep
@@ -441,7 +442,34 @@ test_parameters (void)
   /* each edge of a cell rises by 2: slope 4 along x, 1 along y */
   g_assert_cmpfloat_with_epsilon (p->sdq, sqrt (17.0), 1e-12);
   g_assert_cmpfloat_with_epsilon (p->sdr, sqrt (18.0) - 1.0, 1e-12);
+  /* a spacing that is not known */
+  config.dx = config.dy = 0.0;
+  run_parts (&config, surface);
+  g_assert_cmpfloat_with_epsilon (p->sq, 1.0, 1e-12);
+  g_assert_true (p->sdq == 0.0 && p->sdr == 0.0);
   g_free (surface);
+}
+
+/* The relative error of cells that are level, or have a slope from 1e-9 to 1e9, is at
+ * most the one stated in cuda/lifting/arithmetic.h. */
+static void
+test_slopes (void)
+{
+  for (gint power = -30; power <= 30; power++) {
+    for (guint step = 0; step < 64; step++) {
+      const gdouble slope = power < -29 ? 0.0 : exp2 (power + step / 64.0);
+      const gdouble half = lwt_half_square (0.0, slope, 1.0);
+      const gdouble root = sqrt (1.0 + slope * slope);
+      gdouble gradient, area;
+
+      g_assert_cmpfloat_with_epsilon (
+          2.0 * lwt_half_root (half) / (1.0 + root), 1.0, 3e-13);
+      lwt_cell (half, half, 0.0, 0.0, &gradient, &area);
+      g_assert_cmpfloat (gradient, ==, slope * slope);
+      g_assert_true (fabs (area * (1.0 + root) - slope * slope)
+                     <= 3.1e-13 * slope * slope);
+    }
+  }
 }
 
 /* Adds the area and the squared gradient of the triangle through three
@@ -780,6 +808,7 @@ main (int argc, char **argv)
   g_test_add_func ("/lwtengine/cutoff", test_cutoff);
   g_test_add_func ("/lwtengine/sweep", test_sweep);
   g_test_add_func ("/lwtengine/parameters", test_parameters);
+  g_test_add_func ("/lwtengine/slopes", test_slopes);
   g_test_add_func ("/lwtengine/triangles", test_triangles);
   g_test_add_func ("/lwtengine/measured", test_measured);
   g_test_add_func ("/lwtengine/denoise", test_denoise);
