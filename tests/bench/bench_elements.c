@@ -143,7 +143,12 @@ static const Row rows[] = {
       "appsrc name=in ! cudalwtfilter backend=$B filter=wavelet-decimated "
       "! " SINK,
       SURFACE_BYTES, 3, 15, bench_lifting, 0, SURFACE_FILE_UNKNOWN, SURFACES, 2,
-      TRUE },
+      TRUE, FALSE, bench_upload },
+  { "cudalwtfilter-unpooled-none",
+      "appsrc name=in ! cudalwtfilter backend=$B filter=wavelet-decimated "
+      "output=none ! " SINK,
+      SURFACE_BYTES, 3, 15, bench_lifting, 1, SURFACE_FILE_UNKNOWN, SURFACES, 2,
+      TRUE, FALSE, bench_upload },
   { "cudalwtfilter-pool",
       "appsrc name=in ! cudalwtfilter backend=$B filter=wavelet-decimated "
       "! " SINK,
