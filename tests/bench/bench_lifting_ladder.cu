@@ -7,7 +7,8 @@
  * transform as the last steps: the effect of each step on the GPU in use.
  * 4096 x 4096 floats, four levels forward, as in the paper's Table 1 and
  * Figs. 21 to 24; its total was 193 ms of kernels, 213 ms with copies, on a
- * GTX 1080.
+ * GTX 1080. Its Table 4 has six levels of db2 and 9/7 at 4096 x 4096 and at
+ * 12288 x 12288; the latter took 750 to 830 ms on four GPUs.
  *
  *   scheme rc             rows, then columns: a thread block for each line, in
  *                         shared memory, a barrier after each lifting step
@@ -19,11 +20,13 @@
  *                         barriers
  *
  * then, for lbb-improved, the block size, coefficients in global memory
- * instead of constant memory; with copies from pageable and from pinned
+ * instead of constant memory, pictures and bands stored as FP16, which the
+ * paper rejects for its error; with copies from pageable and from pinned
  * memory, and streams that overlap them; and the library's transform. Bands
  * are compared with the plain C reference implementation.
  *
- *   bench_lifting_ladder [SIDE]     default: 4096 */
+ *   bench_lifting_ladder [SIDE [LEVELS]]     default: 4096 4 */
+#include <cuda_fp16.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +39,7 @@
 
 namespace {
 
-const int LEVELS = 4;
+const int MAX_LEVELS = 6;
 const int ROUNDS = 15;
 /* Lifting steps of two weights; a missing one is 0. */
 const int MAX_STEPS = 4;
@@ -78,29 +81,30 @@ mirror (int p, int n)
   return p < n ? p : abs (2 * (n - 1) - p);
 }
 
-/* Input of a level, and destination of its bands: all of them in @out,
- * except the low one, which goes to @low if another level follows. */
-struct Level {
-  const float *in;
-  float *out, *low;
+/* Input of a level, and destination of its bands, stored as float or __half:
+ * all of them in @out, except the low one, which goes to @low if another level follows. */
+template <typename T> struct Level {
+  const T *in;
+  T *out, *low;
   int width, height;
   int in_pitch, out_pitch;
 };
 
+template <typename T>
 __device__ void
-store (const Level &level, int x, int y, float value)
+store (const Level<T> &level, int x, int y, float value)
 {
   const int low_width = (level.width + 1) / 2;
 
   if (level.low && x < low_width && y < (level.height + 1) / 2)
-    level.low[(size_t) y * low_width + x] = value;
+    level.low[(size_t) y * low_width + x] = (T) value;
   else
-    level.out[(size_t) y * level.out_pitch + x] = value;
+    level.out[(size_t) y * level.out_pitch + x] = (T) value;
 }
 
 /* rc: rows; one thread block for each row. */
 __global__ void
-rows (Level level, const Steps *given)
+rows (Level<float> level, const Steps *given)
 {
   extern __shared__ float line[];
   const Steps &steps = given ? *given : constant_steps;
@@ -125,7 +129,7 @@ rows (Level level, const Steps *given)
 
 /* rc: columns; adjacent threads read samples one row apart. */
 __global__ void
-columns (Level level, const Steps *given)
+columns (Level<float> level, const Steps *given)
 {
   extern __shared__ float line[];
   const Steps &steps = given ? *given : constant_steps;
@@ -266,8 +270,9 @@ lift_tile (const Tile &tile, const Steps &steps, int whole)
   }
 }
 
+template <typename T>
 __device__ void
-put (const Level &level, const Steps &steps, int x, int y, float value,
+put (const Level<T> &level, const Steps &steps, int x, int y, float value,
     bool along_x)
 {
   if (along_x) {
@@ -281,9 +286,10 @@ put (const Level &level, const Steps &steps, int x, int y, float value,
 /* Strips of @width columns; each thread block goes down @segment rows by
  * tiles of @rows rows with HALO samples more on each side. Both directions
  * in one pass, or only the columns. */
-template <bool both, bool paired>
+template <bool both, bool paired, typename T>
 __global__ void
-strips (Level level, const Steps *given, int width, int tile_rows, int segment)
+strips (
+    Level<T> level, const Steps *given, int width, int tile_rows, int segment)
 {
   extern __shared__ float memory[];
   const Steps &steps = given ? *given : constant_steps;
@@ -298,8 +304,8 @@ strips (Level level, const Steps *given, int width, int tile_rows, int segment)
       const int x = tile.x0 + k % tile.width, row = tile.y0 + k / tile.width;
 
       tile.data[k] =
-          level.in[(size_t) mirror (row, level.height) * level.in_pitch
-                   + mirror (x, level.width)];
+          (float) level.in[(size_t) mirror (row, level.height) * level.in_pitch
+                           + mirror (x, level.width)];
     }
     __syncthreads ();
     if (both)
@@ -325,6 +331,7 @@ struct Setting {
   Scheme scheme;
   int width, tile_rows; /* of strips */
   bool global;          /* coefficients in global memory */
+  bool half;            /* lbb-improved: pictures and bands of FP16 */
 };
 
 struct Device {
@@ -333,7 +340,7 @@ struct Device {
   float *low[2];  /* of even and of odd levels */
   Steps *steps;   /* in global memory */
   cudaStream_t stream;
-  int side;
+  int side, levels;
 };
 
 void
@@ -344,28 +351,13 @@ allow_shared (const void *kernel)
 }
 
 void
-run_level (const Device &device, const Setting &setting, Level level)
+run_strips (const Device &device, const Setting &setting, Level<float> level,
+    const Steps *steps, dim3 grid, size_t shared, int segment)
 {
-  const Steps *steps = setting.global ? device.steps : NULL;
-  const bool both = setting.scheme >= LBB_CLASSIC;
-  const int n = level.width, segment = 512;
-  const int halo = both ? 2 * HALO : 0;
-  const size_t shared =
-      sizeof (float) * (setting.width + halo) * (setting.tile_rows + 2 * HALO);
-  const dim3 grid (
-      (n + setting.width - 1) / setting.width, (n + segment - 1) / segment);
-
-  if (!both) {
-    Level first = level;
-
-    first.out = device.between;
-    rows<<<n, 256, n * sizeof (float), device.stream>>> (first, steps);
-    level.in = device.between;
-    level.in_pitch = level.out_pitch;
-  }
   switch (setting.scheme) {
     case RC:
-      columns<<<n, 256, n * sizeof (float), device.stream>>> (level, steps);
+      columns<<<level.width, 256, level.width * sizeof (float),
+          device.stream>>> (level, steps);
       break;
     case RC_LB:
       strips<false, false><<<grid, 256, shared, device.stream>>> (
@@ -380,21 +372,86 @@ run_level (const Device &device, const Setting &setting, Level level)
           level, steps, setting.width, setting.tile_rows, segment);
       break;
   }
-  MUST (cudaGetLastError ());
 }
 
 void
-run_scheme (const Device &device, const Setting &setting, const float *picture)
+run_strips (const Device &device, const Setting &setting, Level<__half> level,
+    const Steps *steps, dim3 grid, size_t shared, int segment)
 {
-  Level level = { picture, device.bands, NULL, 0, 0, device.side, device.side };
+  strips<true, true><<<grid, 256, shared, device.stream>>> (
+      level, steps, setting.width, setting.tile_rows, segment);
+}
 
-  for (int i = 0, n = device.side; i < LEVELS; i++, n /= 2) {
+void
+run_rows (const Device &device, Level<float> *level, const Steps *steps)
+{
+  Level<float> first = *level;
+
+  first.out = device.between;
+  rows<<<level->width, 256, level->width * sizeof (float), device.stream>>> (
+      first, steps);
+  level->in = device.between;
+  level->in_pitch = level->out_pitch;
+}
+
+void
+run_rows (const Device &, Level<__half> *, const Steps *)
+{
+}
+
+template <typename T>
+void
+run_level (const Device &device, const Setting &setting, Level<T> level)
+{
+  const Steps *steps = setting.global ? device.steps : NULL;
+  const bool both = setting.scheme >= LBB_CLASSIC;
+  const int n = level.width, segment = 512;
+  const int halo = both ? 2 * HALO : 0;
+  const size_t shared =
+      sizeof (float) * (setting.width + halo) * (setting.tile_rows + 2 * HALO);
+  const dim3 grid (
+      (n + setting.width - 1) / setting.width, (n + segment - 1) / segment);
+
+  if (!both)
+    run_rows (device, &level, steps);
+  run_strips (device, setting, level, steps, grid, shared, segment);
+  MUST (cudaGetLastError ());
+}
+
+template <typename T>
+void
+run_levels (const Device &device, const Setting &setting, const T *picture)
+{
+  Level<T> level = { picture, (T *) device.bands, NULL, 0, 0, device.side,
+    device.side };
+
+  for (int i = 0, n = device.side; i < device.levels; i++, n /= 2) {
     level.width = level.height = n;
-    level.low = i + 1 < LEVELS ? device.low[i % 2] : NULL;
+    level.low = i + 1 < device.levels ? (T *) device.low[i % 2] : NULL;
     run_level (device, setting, level);
     level.in = level.low;
     level.in_pitch = n / 2;
   }
+}
+
+/* @picture: of FP16 if the setting says so */
+void
+run_scheme (const Device &device, const Setting &setting, const void *picture)
+{
+  if (setting.half)
+    run_levels (device, setting, (const __half *) picture);
+  else
+    run_levels (device, setting, (const float *) picture);
+}
+
+template <typename From, typename To>
+__global__ void
+convert (const From *from, To *to, size_t n)
+{
+  const size_t i = (size_t) blockIdx.x * blockDim.x + threadIdx.x;
+
+  if (i < n)
+    to[i] = (To) (float) from[i];
 }
 
 /* --- the figures ---------------------------------------------------------- */
@@ -513,8 +570,8 @@ release (Device &device)
 /* Milliseconds for each frame from host memory to host memory, @lanes frames
  * in flight. */
 float
-time_frames (
-    int side, const Setting &setting, const float *in, float *out, int lanes)
+time_frames (int side, int levels, const Setting &setting, const float *in,
+    float *out, int lanes)
 {
   const size_t bytes = sizeof (float) * side * side;
   Device device[4] = {};
@@ -523,6 +580,7 @@ time_frames (
 
   for (int i = 0; i < lanes; i++) {
     device[i].side = side;
+    device[i].levels = levels;
     allocate (device[i]);
     MUST (cudaMalloc (&picture[i], bytes));
   }
@@ -566,6 +624,8 @@ const struct {
   { "lbb-improved, blocks of 128 x 32", { LBB_IMPROVED, 128, 32, false } },
   { "lbb-improved, coefficients in global memory",
       { LBB_IMPROVED, 64, 32, true } },
+  { "lbb-improved, blocks of 64 x 32, FP16 storage",
+      { LBB_IMPROVED, 64, 32, false, true } },
 };
 
 struct Ladder {
@@ -577,6 +637,7 @@ struct Ladder {
   float *host, *pinned; /* a picture, followed by room for bands */
   float *want;
   float *picture;
+  __half *half_picture;
   void *work;
 };
 
@@ -588,12 +649,18 @@ climb_kernels (Ladder &ladder)
 
   printf ("  %-46s %10s %12s\n", "kernels", "ms", "deviation");
   for (const auto &rung : rungs) {
+    const bool half = rung.setting.half;
+    const void *picture = half ? (void *) ladder.half_picture : ladder.picture;
     const float ms = time_device (
-        device, [&] { run_scheme (device, rung.setting, ladder.picture); });
+        device, [&] { run_scheme (device, rung.setting, picture); });
 
+    if (half)
+      convert<<<(unsigned) ((ladder.n + 255) / 256), 256, 0, device.stream>>> (
+          (const __half *) device.bands, device.between, ladder.n);
+    MUST (cudaStreamSynchronize (device.stream));
     printf ("  %-46s %10.3f %12.1e\n", rung.name, ms,
-        deviation (
-            ladder.want, device.bands, ladder.host + ladder.n, ladder.n));
+        deviation (ladder.want, half ? device.between : device.bands,
+            ladder.host + ladder.n, ladder.n));
   }
   const float ours = time_device (device, [&] {
     GError *error = NULL;
@@ -612,19 +679,20 @@ void
 climb_copies (const Ladder &ladder)
 {
   const Setting setting = { LBB_IMPROVED, 64, 32, false };
-  const int side = ladder.device.side;
+  const int side = ladder.device.side, levels = ladder.device.levels;
 
   printf ("  %-46s %10s\n", "lbb-improved 64 x 32, with copies", "ms a frame");
   printf ("  %-46s %10.3f\n", "pageable memory, one stream",
-      time_frames (side, setting, ladder.host, ladder.host + ladder.n, 1));
+      time_frames (
+          side, levels, setting, ladder.host, ladder.host + ladder.n, 1));
   for (int lanes = 1; lanes <= 4; lanes *= 2)
     printf ("  pinned memory, streams: %-22d %10.3f\n", lanes,
-        time_frames (
-            side, setting, ladder.pinned, ladder.pinned + ladder.n, lanes));
+        time_frames (side, levels, setting, ladder.pinned,
+            ladder.pinned + ladder.n, lanes));
 }
 
 void
-climb (const char *name, int side)
+climb (const char *name, int side, int levels)
 {
   const size_t bytes = sizeof (float) * side * side;
   GError *error = NULL;
@@ -642,9 +710,10 @@ climb (const char *name, int side)
   }
   ladder.n = (size_t) side * side;
   device.side = side;
+  device.levels = levels;
   allocate (device);
   lwt_chain_init (&ladder.chain);
-  lwt_chain_append (&ladder.chain, side, side, LEVELS, LEVELS);
+  lwt_chain_append (&ladder.chain, side, side, (guint) levels, (guint) levels);
   lwt_transform_init (
       &ladder.transform, ladder.wavelet, LWT_TYPE_F32, LWT_BOUNDARY_SYMMETRIC);
   lwt_transform_specialise (&ladder.transform, NULL); /* the precompiled ones */
@@ -654,6 +723,7 @@ climb (const char *name, int side)
   MUST (cudaMemcpy (
       device.steps, &steps, sizeof (steps), cudaMemcpyHostToDevice));
   MUST (cudaMalloc (&ladder.picture, bytes));
+  MUST (cudaMalloc (&ladder.half_picture, bytes / 2));
   MUST (cudaMalloc (&ladder.work,
       lwt_transform_get_work_size (&ladder.transform, &ladder.chain)));
   MUST (cudaMallocHost (&ladder.pinned, 2 * bytes));
@@ -666,14 +736,18 @@ climb (const char *name, int side)
       &ladder.chain, LWT_LAYOUT_MALLAT, ladder.host, ladder.want);
   MUST (
       cudaMemcpy (ladder.picture, ladder.host, bytes, cudaMemcpyHostToDevice));
+  convert<<<(unsigned) ((ladder.n + 255) / 256), 256>>> (
+      ladder.picture, ladder.half_picture, ladder.n);
+  MUST (cudaDeviceSynchronize ());
 
-  printf ("%s, %d x %d, %d levels\n", name, side, side, LEVELS);
+  printf ("%s, %d x %d, %d levels\n", name, side, side, levels);
   climb_kernels (ladder);
   climb_copies (ladder);
 
   release (device);
   cudaFree (device.steps);
   cudaFree (ladder.picture);
+  cudaFree (ladder.half_picture);
   cudaFree (ladder.work);
   cudaFreeHost (ladder.pinned);
   g_free (ladder.host);
@@ -688,20 +762,24 @@ int
 main (int argc, char **argv)
 {
   const int side = argc > 1 ? atoi (argv[1]) : 4096;
+  const int levels = argc > 2 ? atoi (argv[2]) : 4;
 
-  if (argc > 2 || side < 64 || side > 16384 || side % 16 != 0) {
+  if (argc > 3 || levels < 1 || levels > MAX_LEVELS || side < 64 || side > 16384
+      || side % (1 << levels) != 0) {
     fprintf (stderr,
-        "usage: bench_lifting_ladder [SIDE], a multiple of 16 from "
-        "64 to 16384\n");
+        "usage: bench_lifting_ladder [SIDE [LEVELS]]: 1 to %d levels, SIDE a "
+        "multiple of 2^LEVELS from 64 to 16384\n",
+        MAX_LEVELS);
     return 2;
   }
   allow_shared ((const void *) rows);
   allow_shared ((const void *) columns);
-  allow_shared ((const void *) strips<false, false>);
-  allow_shared ((const void *) strips<true, false>);
-  allow_shared ((const void *) strips<true, true>);
-  climb ("haar", side);
-  climb ("db2", side);
-  climb ("9/7", side);
+  allow_shared ((const void *) strips<false, false, float>);
+  allow_shared ((const void *) strips<true, false, float>);
+  allow_shared ((const void *) strips<true, true, float>);
+  allow_shared ((const void *) strips<true, true, __half>);
+  climb ("haar", side, levels);
+  climb ("db2", side, levels);
+  climb ("9/7", side, levels);
   return 0;
 }
