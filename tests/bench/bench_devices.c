@@ -727,6 +727,7 @@ measure_meltpool (const gchar *name, gboolean pinned)
 {
   Work work = { .name = name,
     .n_items = 200,
+    .by_devices = TRUE,
     .units = BATCH,
     .n_hashed = N_HASHED,
     .pinned = pinned,
