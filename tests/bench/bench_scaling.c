@@ -14,7 +14,7 @@
  *   first      the same from and to the memory of the first device, CUDA only
  *   resident   one row block on each of the first n devices, coefficients stay there too;
  *              halo rows are copied from the other devices for each surface (peer access is
- *              enabled). Time of a surface in a continuous stream; two are in flight on each
+ *              enabled). Time of a surface in a continuous stream; three are in flight on each
  *              device, each with its own memory and stream
  *
  * --devices: as cuda-device-ids. --memory: device memory to use on each device, MiB; then
@@ -34,7 +34,7 @@
 #include "cuda/core/memory.h"
 #include "cuda/lifting/rowblocks.h"
 
-#define DEPTH 2
+#define DEPTH 3
 
 /* 1, 2, 4, ... @all, 0 */
 static guint
