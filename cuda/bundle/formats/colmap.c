@@ -2,20 +2,13 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* COLMAP's text model, three files:
- *
- *   cameras.txt   CAMERA_ID MODEL WIDTH HEIGHT PARAMETERS
- *   images.txt    IMAGE_ID QW QX QY QZ TX TY TZ CAMERA_ID NAME
- *                 (X Y POINT3D_ID) ...         a line that may be empty
- *   points3D.txt  POINT3D_ID X Y Z R G B ERROR (IMAGE_ID POINT2D_IDX) ...
- *
- * in a tar archive, or concatenated, each with COLMAP's
- * comment on its first line. Cameras look along +z with y down; positions
- * are in pixels from the upper left corner. Each image is a camera of the
- * problem. The tracks of points3D.txt define which features are
- * observations; images.txt must not name other points for these. COLMAP's
- * tools write features of deleted points, glomap tracks of unnamed features. */
+/* COLMAP's text model as one stream: cameras.txt, images.txt and points3D.txt
+ * (colmap/texts.c) in a tar archive, or concatenated, each with COLMAP's comment on its
+ * first line. Each image is a camera of the problem. The tracks of points3D.txt define
+ * which features are observations. COLMAP's tools write features of deleted points,
+ * glomap tracks of unnamed features. */
 #include <string.h>
+#include "cuda/bundle/colmap/model.h"
 #include "cuda/bundle/formats/codecs.h"
 #include "cuda/bundle/pose.h"
 #include "cuda/bundle/formats/tar.h"
@@ -23,7 +16,6 @@
 
 #define IMAGES_START "# Image list"
 #define POINTS_START "# 3D point list"
-#define TAKEN G_MAXUINT64
 
 enum { CAMERAS, IMAGES, POINTS, N_FILES };
 static const gchar *const file_names[N_FILES] = { "cameras.txt", "images.txt",
@@ -133,397 +125,153 @@ split_texts (
 
 /* --- reading ---------------------------------------------------------------------- */
 
-typedef struct {
-  gdouble intrinsics[3]; /* focal length, k1, k2 */
-  gdouble centre[2];
-  guint width, height;
-} Camera;
-
-/* @point: its POINT3D_ID plus one; 0: none; TAKEN: found in a track */
-typedef struct {
-  gdouble at[2];
-  guint64 point;
-} Feature;
-
 /**
- * Model: a model during reading
- * @camera_of_id, @image_of_id: numbers from 1 for each id
- * @first: n_images + 1: index of each image's first feature
- * @n_unnamed: features in tracks whose images name no point for them
+ * Reading: a model during its conversion
+ * @files: the texts, for errors
  */
 typedef struct {
-  BundleScanner files[N_FILES];
-  GArray *cameras;
-  GHashTable *camera_of_id, *image_of_id, *point_ids;
+  BundleModelFile files[BUNDLE_MODEL_FILES];
+  BundleModel *model;
   BundleTracks tracks;
-  gsize n_images, n_points, n_features;
-  Feature *features;
-  gsize *first;
-  gsize n_unnamed;
-} Model;
-
-/* Meaning of each parameter: 'f', 'F' (has to equal f), 'x', 'y', '1', '2',
- * '0' (has to be 0) */
-static const struct {
-  const gchar *name, *parameters;
-} camera_models[] = {
-  { "SIMPLE_PINHOLE", "fxy" },
-  { "PINHOLE", "fFxy" },
-  { "SIMPLE_RADIAL", "fxy1" },
-  { "RADIAL", "fxy12" },
-  { "OPENCV", "fFxy1200" },
-};
+} Reading;
 
 static gboolean
-read_parameter (
-    BundleScanner *s, gchar parameter, Camera *camera, GError **error)
+refuse_camera (const Reading *r, guint i, const gchar *field, GError **error,
+    const gchar *what)
 {
-  static const gchar names[] = "f12xy";
-  const gchar *place = strchr (names, parameter);
-  const gchar *field = parameter == 'f' || parameter == 'F' ? "focal length"
-                       : parameter == 'x' || parameter == 'y'
-                           ? "principal point"
-                           : "distortion";
-  const gchar *at;
-  gdouble value;
-
-  bundle_scan_more (s);
-  at = s->at;
-  if (!bundle_scan_number (s, field, &value, error))
-    return FALSE;
-  if (parameter == 'F' && value != camera->intrinsics[0])
-    return bundle_scan_fault (s, at, field, error,
-        "focal lengths in x and y differ, which the camera model does not "
-        "have");
-  if (parameter == '0' && value != 0)
-    return bundle_scan_fault (
-        s, at, field, error, "tangential distortion must be 0");
-  if (place && place - names < 3)
-    camera->intrinsics[place - names] = value;
-  else if (place)
-    camera->centre[place - names - 3] = value;
-  return TRUE;
+  return bundle_model_fault (r->files, FALSE, BUNDLE_MODEL_CAMERAS, i,
+      r->model->cameras[i].id, field, error, "%s", what);
 }
 
+/* Sets focal length, k1 and k2 of a camera of BAL, which has no others. */
 static gboolean
-read_model (BundleScanner *s, Camera *camera, guint *model, GError **error)
+convert_lens (const Reading *r, guint i, gdouble bal[3], GError **error)
 {
-  const gchar *at;
-  gchar *name;
-  guint64 size[2];
+  const BundleModelCamera *camera = &r->model->cameras[i];
+  const gdouble *extra =
+      camera->parameters + bundle_lens_info[camera->model].n_focal + 2;
+  guint n = bundle_lens_info[camera->model].n_extra;
 
-  bundle_scan_more (s);
-  at = s->at;
-  if (!bundle_scan_word (s, "MODEL", &name, error))
-    return FALSE;
-  for (*model = 0; *model < G_N_ELEMENTS (camera_models); ++*model)
-    if (strcmp (name, camera_models[*model].name) == 0)
-      break;
-  g_free (name);
-  if (*model == G_N_ELEMENTS (camera_models))
-    return bundle_scan_fault (s, at, "MODEL", error,
+  if (camera->model > BUNDLE_LENS_OPENCV)
+    return refuse_camera (r, i, "MODEL", error,
         "it must be SIMPLE_PINHOLE, PINHOLE, SIMPLE_RADIAL, RADIAL or OPENCV "
         "without tangential distortion");
-  if (!bundle_scan_integer (s, "WIDTH", 1, G_MAXINT32, &size[0], error)
-      || !bundle_scan_integer (s, "HEIGHT", 1, G_MAXINT32, &size[1], error))
-    return FALSE;
-  camera->width = (guint) size[0];
-  camera->height = (guint) size[1];
+  if (bundle_lens_info[camera->model].n_focal == 2
+      && camera->parameters[0] != camera->parameters[1])
+    return refuse_camera (r, i, "focal length", error,
+        "focal lengths in x and y differ, which the camera model does not "
+        "have");
+  if (camera->model == BUNDLE_LENS_OPENCV) {
+    n = 2;
+    if (extra[2] != 0 || extra[3] != 0)
+      return refuse_camera (
+          r, i, "distortion", error, "tangential distortion must be 0");
+  }
+  bal[0] = camera->parameters[0];
+  for (guint k = 0; k < 2; k++)
+    bal[1 + k] = k < n ? extra[k] : 0;
   return TRUE;
 }
 
 static gboolean
-end_line (BundleScanner *s, GError **error)
+convert_images (Reading *r, GError **error)
 {
-  if (bundle_scan_more (s))
-    return bundle_scan_fault (
-        s, s->at, "end of the line", error, "text follows");
-  bundle_scan_skip_line (s);
-  return TRUE;
-}
+  const BundleModel *model = r->model;
+  BundleProblem *problem = r->tracks.problem;
 
-/* Adds an id, which gets number @n + 1, to @ids, if it is new */
-static gboolean
-read_new_id (BundleScanner *s, const gchar *field, GHashTable *ids, gsize n,
-    guint64 *id, GError **error)
-{
-  const gchar *at = s->at;
+  for (guint i = 0; i < model->n_images; i++) {
+    BundleModelImage *image = &model->images[i];
+    const BundleModelCamera *camera = &model->cameras[image->camera];
+    gdouble *to = problem->cameras + (gsize) i * BUNDLE_CAMERA_SIZE;
+    BundleView *view = &problem->views[i];
 
-  if (!bundle_scan_integer (s, field, 0, G_MAXINT64, id, error))
-    return FALSE;
-  if (!g_hash_table_insert (
-          ids, GSIZE_TO_POINTER (*id), GSIZE_TO_POINTER (n + 1)))
-    return bundle_scan_fault (
-        s, at, field, error, "duplicate id %" G_GUINT64_FORMAT, *id);
-  return TRUE;
-}
-
-static gboolean
-read_cameras (Model *m, GError **error)
-{
-  BundleScanner *s = &m->files[CAMERAS];
-
-  while (bundle_scan_line (s)) {
-    Camera camera = { 0 };
-    guint64 id;
-    guint model;
-
-    if (!read_new_id (
-            s, "CAMERA_ID", m->camera_of_id, m->cameras->len, &id, error)
-        || !read_model (s, &camera, &model, error))
+    bundle_pose_from_y_down (image->q, image->t, to);
+    if (!convert_lens (r, image->camera, to + BUNDLE_CAMERA_FOCAL, error))
       return FALSE;
-    for (const gchar *p = camera_models[model].parameters; *p; p++)
-      if (!read_parameter (s, *p, &camera, error))
-        return FALSE;
-    if (!end_line (s, error))
-      return FALSE;
-    g_array_append_val (m->cameras, camera);
+    view->width = (guint) camera->width;
+    view->height = (guint) camera->height;
+    memcpy (view->centre,
+        camera->parameters + bundle_lens_info[camera->model].n_focal,
+        sizeof (view->centre));
+    view->name = g_steal_pointer (&image->name);
   }
   return TRUE;
 }
 
-/* Counts lines and features before memory is allocated for them. */
 static gboolean
-count_lines (Model *m, GError **error)
+convert_points (Reading *r, GError **error)
 {
-  BundleScanner s = m->files[IMAGES];
+  const BundleModel *model = r->model;
+  BundleProblem *problem = r->tracks.problem;
 
-  while (bundle_scan_line (&s)) {
-    gsize n = 0;
+  for (guint i = 0; i < model->n_points && !cvis_cancelled_at (i); i++) {
+    const BundleModelPoint *point = &model->points[i];
 
-    m->n_images++;
-    bundle_scan_skip_line (&s);
-    for (; bundle_scan_more (&s); n++)
-      while (s.at < s.end && (guchar) *s.at > ' ')
-        s.at++;
-    m->n_features += n / 3;
-    bundle_scan_skip_line (&s);
-  }
-  if (m->n_images < 1 || m->n_images > G_MAXINT32)
-    return bundle_scan_fault (&s, s.end, "images", error,
-        "%" G_GSIZE_FORMAT " is outside 1..2147483647", m->n_images);
-  for (s = m->files[POINTS]; bundle_scan_line (&s); bundle_scan_skip_line (&s))
-    m->n_points++;
-  if (m->n_points < 1 || m->n_points > G_MAXINT32)
-    return bundle_scan_fault (&s, s.end, "points", error,
-        "%" G_GSIZE_FORMAT " is outside 1..2147483647", m->n_points);
-  return TRUE;
-}
+    memcpy (problem->points + 3 * (gsize) i, point->x, sizeof (point->x));
+    memcpy (problem->colours + 3 * (gsize) i, point->colour,
+        sizeof (point->colour));
+    for (gsize k = 0; k < point->n; k++) {
+      const BundleModelElement *element = &model->elements[point->first + k];
+      const gsize feature =
+          model->images[element->image].first + element->feature;
+      const gdouble *at = model->features[feature].at;
+      const gdouble *centre = problem->views[element->image].centre;
 
-static gboolean
-read_features (Model *m, const Camera *camera, gsize *n, GError **error)
-{
-  BundleScanner *s = &m->files[IMAGES];
-
-  for (; bundle_scan_more (s); ++*n) {
-    Feature *feature = &m->features[*n];
-    gdouble at[2];
-    guint64 id;
-
-    if (!bundle_scan_numbers (s, "POINTS2D", at, 2, error))
-      return FALSE;
-    feature->at[0] = at[0] - camera->centre[0];
-    feature->at[1] = camera->centre[1] - at[1];
-    if (!bundle_scan_more (s) || s->end - s->at < 2
-        || memcmp (s->at, "-1", 2) != 0) {
-      if (!bundle_scan_integer (s, "POINT3D_ID", 0, G_MAXUINT64, &id, error))
+      if (!bundle_tracks_add (&r->tracks, element->image, i, at[0] - centre[0],
+              centre[1] - at[1], error))
         return FALSE;
-      if (id < G_MAXINT64)
-        feature->point = id + 1;
-      else if (id < G_MAXUINT64)
-        return bundle_scan_fault (s, s->at, "POINT3D_ID", error,
-            "it is larger than 9223372036854775806");
-    } else {
-      s->at += 2;
-      if (s->at < s->end && (guchar) *s->at > ' ')
-        return bundle_scan_fault (
-            s, s->at, "POINT3D_ID", error, "it must be an integer >= -1");
     }
   }
-  bundle_scan_skip_line (s);
-  return TRUE;
-}
-
-static gboolean
-read_image (Model *m, guint i, gsize *n, GError **error)
-{
-  BundleScanner *s = &m->files[IMAGES];
-  BundleProblem *problem = m->tracks.problem;
-  gdouble *to = problem->cameras + (gsize) i * BUNDLE_CAMERA_SIZE;
-  const Camera *camera;
-  const gchar *at;
-  gdouble q[4], t[3];
-  guint64 id;
-  gsize number;
-
-  if (!read_new_id (s, "IMAGE_ID", m->image_of_id, i, &id, error)
-      || !bundle_scan_numbers (s, "QW QX QY QZ", q, 4, error)
-      || !bundle_scan_numbers (s, "TX TY TZ", t, 3, error))
-    return FALSE;
-  bundle_scan_more (s);
-  at = s->at;
-  if (!bundle_pose_from_y_down (q, t, to))
-    return bundle_scan_fault (s, at, "QW QX QY QZ", error, "they are 0");
-  if (!bundle_scan_integer (s, "CAMERA_ID", 0, G_MAXINT64, &id, error))
-    return FALSE;
-  number = GPOINTER_TO_SIZE (
-      g_hash_table_lookup (m->camera_of_id, GSIZE_TO_POINTER (id)));
-  if (!number)
-    return bundle_scan_fault (s, at, "CAMERA_ID", error,
-        "cameras.txt has no camera %" G_GUINT64_FORMAT, id);
-  camera = &g_array_index (m->cameras, Camera, number - 1);
-  memcpy (to + BUNDLE_CAMERA_FOCAL, camera->intrinsics,
-      sizeof (camera->intrinsics));
-  problem->views[i].width = camera->width;
-  problem->views[i].height = camera->height;
-  memcpy (problem->views[i].centre, camera->centre, sizeof (camera->centre));
-  if (!bundle_scan_rest (s, "NAME", &problem->views[i].name, error))
-    return FALSE;
-  bundle_scan_skip_line (s);
-  return read_features (m, camera, n, error);
-}
-
-static gboolean
-read_images (Model *m, GError **error)
-{
-  BundleScanner *s = &m->files[IMAGES];
-  gsize n = 0;
-  guint i = 0;
-
-  for (; bundle_scan_line (s); i++) {
-    m->first[i] = n;
-    if (!read_image (m, i, &n, error))
-      return FALSE;
-  }
-  m->first[i] = n;
-  return TRUE;
-}
-
-static gboolean
-read_track (Model *m, guint point, guint64 id, GError **error)
-{
-  BundleScanner *s = &m->files[POINTS];
-
-  while (bundle_scan_more (s)) {
-    const gchar *at = s->at;
-    guint64 image_id, index;
-    Feature *feature;
-    gsize image;
-
-    if (!bundle_scan_integer (
-            s, "IMAGE_ID of a track", 0, G_MAXINT64, &image_id, error))
-      return FALSE;
-    image = GPOINTER_TO_SIZE (
-        g_hash_table_lookup (m->image_of_id, GSIZE_TO_POINTER (image_id)));
-    if (!image--)
-      return bundle_scan_fault (s, at, "IMAGE_ID of a track", error,
-          "images.txt has no image %" G_GUINT64_FORMAT, image_id);
-    bundle_scan_more (s);
-    at = s->at;
-    if (!bundle_scan_integer (
-            s, "POINT2D_IDX of a track", 0, G_MAXUINT32, &index, error))
-      return FALSE;
-    if (index >= m->first[image + 1] - m->first[image])
-      return bundle_scan_fault (s, at, "POINT2D_IDX of a track", error,
-          "image %" G_GUINT64_FORMAT " has %" G_GSIZE_FORMAT " features",
-          image_id, m->first[image + 1] - m->first[image]);
-    feature = &m->features[m->first[image] + index];
-    m->n_unnamed += feature->point == 0;
-    if (feature->point != 0 && feature->point != id + 1)
-      return bundle_scan_fault (s, at, "POINT2D_IDX of a track", error,
-          feature->point == TAKEN
-              ? "feature %" G_GUINT64_FORMAT " of image %" G_GUINT64_FORMAT
-                " occurs in a second track"
-              : "images.txt names another point for feature %" G_GUINT64_FORMAT
-                " of image %" G_GUINT64_FORMAT,
-          index, image_id);
-    feature->point = TAKEN;
-    if (!bundle_tracks_add (&m->tracks, (guint) image, point, feature->at[0],
-            feature->at[1], error))
-      return FALSE;
-  }
-  bundle_scan_skip_line (s);
-  return TRUE;
-}
-
-static gboolean
-read_colmap_points (Model *m, GError **error)
-{
-  BundleScanner *s = &m->files[POINTS];
-  BundleProblem *problem = m->tracks.problem;
-  gsize n_lost = 0;
-
-  for (guint i = 0; bundle_scan_line (s); i++) {
-    guint64 id, colour;
-    gdouble ignored;
-
-    if (!read_new_id (s, "POINT3D_ID", m->point_ids, i, &id, error)
-        || !bundle_scan_numbers (
-            s, "X Y Z", problem->points + 3 * (gsize) i, 3, error))
-      return FALSE;
-    for (guint k = 0; k < 3; k++) {
-      if (!bundle_scan_integer (s, "R G B", 0, 255, &colour, error))
-        return FALSE;
-      problem->colours[3 * (gsize) i + k] = (guint8) colour;
-    }
-    if (!bundle_scan_number (s, "ERROR", &ignored, error)
-        || !read_track (m, i, id, error))
-      return FALSE;
-  }
-  for (gsize i = 0; i < m->n_features; i++)
-    n_lost += m->features[i].point != 0 && m->features[i].point != TAKEN;
-  if (n_lost)
+  if (model->n_lost)
     bundle_add_note (problem,
         "%" G_GSIZE_FORMAT " features of images.txt name points whose tracks "
         "in points3D.txt do not contain them. They were left out.",
-        n_lost);
-  if (m->n_unnamed)
+        model->n_lost);
+  if (model->n_unnamed)
     bundle_add_note (problem,
         "The tracks of points3D.txt contain %" G_GSIZE_FORMAT " features for "
         "which images.txt names no point. They were used.",
-        m->n_unnamed);
+        model->n_unnamed);
   return TRUE;
 }
 
 static gboolean
-read_files (Model *m, GError **error)
+convert_model (Reading *r, const BundleScanner *points, GError **error)
 {
-  if (!read_cameras (m, error) || !count_lines (m, error)
-      || !bundle_tracks_init (
-          &m->tracks, m->n_images, m->n_points, TRUE, TRUE, error))
-    return FALSE;
-  m->features = g_try_new0 (Feature, m->n_features + 1);
-  m->first = g_try_new0 (gsize, m->n_images + 1);
-  if (m->features && m->first)
-    return read_images (m, error) && read_colmap_points (m, error);
-  g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
-      "Not enough memory for %" G_GSIZE_FORMAT " features", m->n_features);
-  return FALSE;
+  const BundleModel *model = r->model;
+
+  for (guint i = 0; i < model->n_cameras; i++) {
+    gdouble ignored[3];
+
+    if (!convert_lens (r, i, ignored, error))
+      return FALSE;
+  }
+  if (model->n_points < 1)
+    return bundle_scan_fault (
+        points, points->end, "points", error, "0 is outside 1..2147483647");
+  return bundle_tracks_init (
+             &r->tracks, model->n_images, model->n_points, TRUE, TRUE, error)
+         && convert_images (r, error) && convert_points (r, error);
 }
 
 BundleProblem *
 bundle_colmap_read (const gchar *data, gsize size, GError **error)
 {
-  Model m = { .files = { { "cameras.txt ", .by_line = TRUE },
-                  { "images.txt ", .by_line = TRUE },
-                  { "points3D.txt ", .by_line = TRUE } } };
+  BundleScanner files[N_FILES] = { { "cameras.txt ", .by_line = TRUE },
+    { "images.txt ", .by_line = TRUE }, { "points3D.txt ", .by_line = TRUE } };
+  Reading r = { 0 };
   BundleProblem *problem = NULL;
 
-  if (!(*data == '#' ? split_texts : split_tar) (data, size, m.files, error))
+  if (!(*data == '#' ? split_texts : split_tar) (data, size, files, error))
     return NULL;
-  m.cameras = g_array_new (FALSE, FALSE, sizeof (Camera));
-  m.camera_of_id = g_hash_table_new (NULL, NULL);
-  m.image_of_id = g_hash_table_new (NULL, NULL);
-  m.point_ids = g_hash_table_new (NULL, NULL);
-  if (read_files (&m, error))
-    problem = bundle_tracks_finish (&m.tracks, &m.files[POINTS], error);
-  bundle_tracks_clear (&m.tracks);
-  g_array_unref (m.cameras);
-  g_hash_table_unref (m.camera_of_id);
-  g_hash_table_unref (m.image_of_id);
-  g_hash_table_unref (m.point_ids);
-  g_free (m.features);
-  g_free (m.first);
+  for (guint i = 0; i < N_FILES; i++)
+    r.files[i] = (BundleModelFile){ files[i].start,
+      (gsize) (files[i].end - files[i].start) };
+  r.model = bundle_model_parse (r.files, FALSE, error);
+  if (r.model && convert_model (&r, &files[POINTS], error))
+    problem = bundle_tracks_finish (&r.tracks, &files[POINTS], error);
+  bundle_tracks_clear (&r.tracks);
+  bundle_model_free (r.model);
   return problem;
 }
 

@@ -1,0 +1,395 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* COLMAP's binary files. All numbers are little-endian.
+ *
+ *   cameras.bin   n (64 bits), then: id (32), model (32), width, height (64),
+ *                 parameters (double)
+ *   images.bin    n, then: id, q (4 doubles), t (3), camera id (32), name with a
+ *                 final zero, number of features (64), and for each: x, y, point (64)
+ *   points3D.bin  n, then: id (64), x, y, z, red, green, blue (8), error (double),
+ *                 length of the track (64), and for each: image id, feature (32) */
+#include <string.h>
+
+#include "cuda/bundle/colmap/parts.h"
+#include "cuda/bundle/formats/text.h"
+#include "cuda/core/cancel.h"
+
+#define CAMERA_BYTES 24 /* of the smallest records */
+#define IMAGE_BYTES 73
+#define FEATURE_BYTES 24
+#define POINT_BYTES 51
+#define ELEMENT_BYTES 8
+
+/**
+ * Bytes: a file being read
+ * @record: number of the record, from 0; @id: its id
+ */
+typedef struct {
+  const BundleModelFile *files;
+  guint file;
+  const gchar *at, *end;
+  gsize record;
+  guint64 id;
+} Bytes;
+
+static gboolean
+reject_bytes (const Bytes *b, const gchar *field, GError **error)
+{
+  return bundle_model_fault (b->files, TRUE, b->file, b->record, b->id, field,
+      error, "the file ends before it, at byte %" G_GSIZE_FORMAT,
+      b->files[b->file].size);
+}
+
+static gboolean
+require_bytes (const Bytes *b, gsize n, const gchar *field, GError **error)
+{
+  return (gsize) (b->end - b->at) >= n || reject_bytes (b, field, error);
+}
+
+static guint32
+take_32 (Bytes *b)
+{
+  guint32 value;
+
+  memcpy (&value, b->at, sizeof value);
+  b->at += sizeof value;
+  return GUINT32_FROM_LE (value);
+}
+
+static guint64
+take_64 (Bytes *b)
+{
+  guint64 value;
+
+  memcpy (&value, b->at, sizeof value);
+  b->at += sizeof value;
+  return GUINT64_FROM_LE (value);
+}
+
+static void
+take_doubles (Bytes *b, gdouble *to, gsize n)
+{
+  for (gsize i = 0; i < n; i++) {
+    const guint64 bits = take_64 (b);
+
+    memcpy (&to[i], &bits, sizeof bits);
+  }
+}
+
+/* Begins a file: its number of records, which fits into the file. */
+static gboolean
+begin_file (Bytes *b, const BundleModelFile *files, guint file, gsize record,
+    gsize low, gsize *n, GError **error)
+{
+  const gchar *name = bundle_model_file_name (file, TRUE);
+  guint64 count;
+
+  *b = (Bytes){ files, file, files[file].data,
+    files[file].data + files[file].size };
+  if (files[file].size < sizeof count) {
+    g_set_error (error, CVIS_ERROR, CVIS_ERROR_FORMAT,
+        "%s has %" G_GSIZE_FORMAT " bytes, too few for the number of records",
+        name, files[file].size);
+    return FALSE;
+  }
+  count = take_64 (b);
+  *n = (gsize) count;
+  if (count >= low && count <= G_MAXINT32
+      && count <= (gsize) (b->end - b->at) / record)
+    return TRUE;
+  g_set_error (error, CVIS_ERROR, CVIS_ERROR_FORMAT,
+      count < low ? "%s has %" G_GUINT64_FORMAT " records"
+                  : "%s: its header names %" G_GUINT64_FORMAT
+                    " records, more than its %" G_GSIZE_FORMAT
+                    " bytes can hold",
+      name, count, files[file].size);
+  return FALSE;
+}
+
+static gboolean
+end_file (const Bytes *b, GError **error)
+{
+  if (b->at == b->end)
+    return TRUE;
+  g_set_error (error, CVIS_ERROR, CVIS_ERROR_FORMAT,
+      "%s: %" G_GSIZE_FORMAT " bytes follow the last record",
+      bundle_model_file_name (b->file, TRUE), (gsize) (b->end - b->at));
+  return FALSE;
+}
+
+/* Number of a list's elements, which fit into the file */
+static gboolean
+take_count (Bytes *b, gsize size, const gchar *field, gsize *n, GError **error)
+{
+  guint64 count;
+
+  if (!require_bytes (b, sizeof count, field, error))
+    return FALSE;
+  count = take_64 (b);
+  *n = (gsize) count;
+  if (count <= (gsize) (b->end - b->at) / size)
+    return TRUE;
+  return bundle_model_fault (b->files, TRUE, b->file, b->record, b->id, field,
+      error,
+      "%" G_GUINT64_FORMAT " are more than the rest of the file can hold",
+      count);
+}
+
+/* --- reading ------------------------------------------------------------------ */
+
+static gboolean
+read_binary_camera (Bytes *b, BundleModelCamera *camera, GError **error)
+{
+  guint32 model;
+
+  b->id = 0;
+  if (!require_bytes (b, CAMERA_BYTES, "CAMERA_ID", error))
+    return FALSE;
+  b->id = camera->id = take_32 (b);
+  model = take_32 (b);
+  camera->width = take_64 (b);
+  camera->height = take_64 (b);
+  if (model >= BUNDLE_N_LENS_MODELS) {
+    const gchar *name = bundle_lens_name_later (model);
+
+    return bundle_model_fault (b->files, TRUE, b->file, b->record, b->id,
+        "MODEL", error, "camera model %d%s%s is not supported", (gint) model,
+        name ? ", " : "", name ? name : "");
+  }
+  camera->model = (BundleLensModel) model;
+  if (!require_bytes (b, bundle_lens_size (camera->model) * 8, "PARAMS", error))
+    return FALSE;
+  take_doubles (b, camera->parameters, bundle_lens_size (camera->model));
+  return TRUE;
+}
+
+static gboolean
+read_binary_cameras (
+    BundleModel *model, const BundleModelFile *files, GError **error)
+{
+  Bytes b;
+  gsize n;
+
+  if (!begin_file (&b, files, BUNDLE_MODEL_CAMERAS, CAMERA_BYTES, 1, &n, error)
+      || !BUNDLE_MODEL_NEW (&model->cameras, n, "cameras"))
+    return FALSE;
+  model->n_cameras = (guint) n;
+  for (; b.record < n; b.record++)
+    if (!read_binary_camera (&b, &model->cameras[b.record], error))
+      return FALSE;
+  return end_file (&b, error);
+}
+
+static gboolean
+read_name (Bytes *b, BundleModelImage *image, GError **error)
+{
+  const gchar *end = memchr (b->at, 0, (gsize) (b->end - b->at));
+
+  if (end == NULL)
+    return reject_bytes (b, "NAME", error);
+  if (memchr (b->at, '\n', (gsize) (end - b->at)))
+    return bundle_model_fault (b->files, TRUE, b->file, b->record, b->id,
+        "NAME", error, "it contains a line break");
+  image->name = g_strndup (b->at, (gsize) (end - b->at));
+  b->at = end + 1;
+  return TRUE;
+}
+
+static gboolean
+read_binary_image (
+    Bytes *b, BundleModel *model, BundleModelImage *image, GError **error)
+{
+  b->id = 0;
+  if (!require_bytes (b, IMAGE_BYTES, "IMAGE_ID", error))
+    return FALSE;
+  b->id = image->id = take_32 (b);
+  take_doubles (b, image->q, 4);
+  take_doubles (b, image->t, 3);
+  image->camera = take_32 (b);
+  if (!read_name (b, image, error)
+      || !take_count (b, FEATURE_BYTES, "POINTS2D", &image->n, error))
+    return FALSE;
+  image->first = model->n_features;
+  model->n_features += image->n;
+  for (gsize i = 0; i < image->n; i++) {
+    BundleModelFeature *feature = &model->features[image->first + i];
+
+    take_doubles (b, feature->at, 2);
+    feature->point = take_64 (b);
+  }
+  return TRUE;
+}
+
+/* The features of all images take less memory than the file. */
+static gboolean
+read_binary_images (
+    BundleModel *model, const BundleModelFile *files, GError **error)
+{
+  Bytes b;
+  gsize n;
+
+  if (!begin_file (&b, files, BUNDLE_MODEL_IMAGES, IMAGE_BYTES, 1, &n, error)
+      || !BUNDLE_MODEL_NEW (&model->images, n, "images"))
+    return FALSE;
+  model->n_images = (guint) n;
+  model->features = g_try_malloc_n (
+      files[BUNDLE_MODEL_IMAGES].size / FEATURE_BYTES + 1, FEATURE_BYTES);
+  if (model->features == NULL)
+    return bundle_model_reject_memory (
+        "features", files[BUNDLE_MODEL_IMAGES].size / FEATURE_BYTES, error);
+  for (; b.record < n && !cvis_cancelled_at (b.record); b.record++)
+    if (!read_binary_image (&b, model, &model->images[b.record], error))
+      return FALSE;
+  return cvis_cancelled () || end_file (&b, error);
+}
+
+static gboolean
+read_binary_point (
+    Bytes *b, BundleModel *model, BundleModelPoint *point, GError **error)
+{
+  b->id = 0;
+  if (!require_bytes (b, POINT_BYTES - 8, "POINT3D_ID", error))
+    return FALSE;
+  b->id = point->id = take_64 (b);
+  take_doubles (b, point->x, 3);
+  memcpy (point->colour, b->at, sizeof point->colour);
+  b->at += sizeof point->colour;
+  take_doubles (b, &point->error, 1);
+  if (!take_count (b, ELEMENT_BYTES, "TRACK", &point->n, error))
+    return FALSE;
+  point->first = model->n_elements;
+  model->n_elements += point->n;
+  for (gsize i = 0; i < point->n; i++) {
+    BundleModelElement *element = &model->elements[point->first + i];
+
+    element->image = take_32 (b);
+    element->feature = take_32 (b);
+  }
+  return TRUE;
+}
+
+static gboolean
+read_binary_points (
+    BundleModel *model, const BundleModelFile *files, GError **error)
+{
+  Bytes b;
+  gsize n;
+
+  if (!begin_file (&b, files, BUNDLE_MODEL_POINTS, POINT_BYTES, 0, &n, error)
+      || !BUNDLE_MODEL_NEW (&model->points, n, "points"))
+    return FALSE;
+  model->n_points = n;
+  model->elements = g_try_malloc_n (
+      files[BUNDLE_MODEL_POINTS].size / ELEMENT_BYTES + 1, ELEMENT_BYTES);
+  if (model->elements == NULL)
+    return bundle_model_reject_memory ("elements of tracks",
+        files[BUNDLE_MODEL_POINTS].size / ELEMENT_BYTES, error);
+  for (; b.record < n && !cvis_cancelled_at (b.record); b.record++)
+    if (!read_binary_point (&b, model, &model->points[b.record], error))
+      return FALSE;
+  return cvis_cancelled () || end_file (&b, error);
+}
+
+gboolean
+bundle_model_parse_binary (
+    BundleModel *model, const BundleModelFile *files, GError **error)
+{
+  return read_binary_cameras (model, files, error)
+         && read_binary_images (model, files, error)
+         && read_binary_points (model, files, error);
+}
+
+/* --- writing ------------------------------------------------------------------ */
+
+static void
+put_32 (BundleText *to, guint32 value)
+{
+  value = GUINT32_TO_LE (value);
+  bundle_text_bytes (to, &value, sizeof value);
+}
+
+static void
+put_64 (BundleText *to, guint64 value)
+{
+  value = GUINT64_TO_LE (value);
+  bundle_text_bytes (to, &value, sizeof value);
+}
+
+static void
+put_doubles (BundleText *to, const gdouble *values, guint n)
+{
+  for (guint i = 0; i < n; i++) {
+    guint64 bits;
+
+    memcpy (&bits, &values[i], sizeof bits);
+    put_64 (to, bits);
+  }
+}
+
+static void
+write_binary_cameras (const BundleModel *model, BundleText *to)
+{
+  put_64 (to, model->n_cameras);
+  for (guint i = 0; i < model->n_cameras; i++) {
+    const BundleModelCamera *camera = &model->cameras[i];
+
+    put_32 (to, camera->id);
+    put_32 (to, camera->model);
+    put_64 (to, camera->width);
+    put_64 (to, camera->height);
+    put_doubles (to, camera->parameters, bundle_lens_size (camera->model));
+  }
+}
+
+static void
+write_binary_images (const BundleModel *model, BundleText *to)
+{
+  put_64 (to, model->n_images);
+  for (guint i = 0; i < model->n_images && !cvis_cancelled (); i++) {
+    const BundleModelImage *image = &model->images[i];
+
+    put_32 (to, image->id);
+    put_doubles (to, image->q, 4);
+    put_doubles (to, image->t, 3);
+    put_32 (to, model->cameras[image->camera].id);
+    bundle_text_bytes (to, image->name, strlen (image->name) + 1);
+    put_64 (to, image->n);
+    for (gsize k = 0; k < image->n; k++) {
+      const BundleModelFeature *feature = &model->features[image->first + k];
+
+      put_doubles (to, feature->at, 2);
+      put_64 (to, feature->point);
+    }
+  }
+}
+
+static void
+write_binary_points (const BundleModel *model, BundleText *to)
+{
+  put_64 (to, model->n_points);
+  for (gsize i = 0; i < model->n_points && !cvis_cancelled_at (i); i++) {
+    const BundleModelPoint *point = &model->points[i];
+
+    put_64 (to, point->id);
+    put_doubles (to, point->x, 3);
+    bundle_text_bytes (to, point->colour, sizeof point->colour);
+    put_doubles (to, &point->error, 1);
+    put_64 (to, point->n);
+    for (gsize k = 0; k < point->n; k++) {
+      const BundleModelElement *element = &model->elements[point->first + k];
+
+      put_32 (to, model->images[element->image].id);
+      put_32 (to, element->feature);
+    }
+  }
+}
+
+void
+bundle_model_format_binary (const BundleModel *model, BundleText *to)
+{
+  write_binary_cameras (model, &to[BUNDLE_MODEL_CAMERAS]);
+  write_binary_images (model, &to[BUNDLE_MODEL_IMAGES]);
+  write_binary_points (model, &to[BUNDLE_MODEL_POINTS]);
+}

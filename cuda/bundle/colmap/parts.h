@@ -1,0 +1,45 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* The readers and writers of binary and text files that model.c chooses from.
+ * Private. */
+#pragma once
+
+#include "cuda/bundle/colmap/model.h"
+#include "cuda/bundle/formats/text.h"
+
+G_BEGIN_DECLS
+
+/* Fill @model; camera and image of images and elements are ids until model.c
+ * replaces them. @model has what was allocated also after an error. */
+gboolean bundle_model_parse_binary (
+    BundleModel *model, const BundleModelFile *files, GError **error);
+gboolean bundle_model_parse_texts (
+    BundleModel *model, const BundleModelFile *files, GError **error);
+
+/* Images and their frames: rigs and frames, after the others */
+gboolean bundle_model_parse_rigs (
+    BundleModel *model, const BundleModelFile *files, GError **error);
+/* The frames with the poses of their images */
+void bundle_model_format_frames (const BundleModel *model, BundleText *to);
+
+/* The first three files */
+void bundle_model_format_binary (const BundleModel *model, BundleText *to);
+void bundle_model_format_texts (const BundleModel *model, BundleText *to);
+
+/* A number as COLMAP writes it, with 17 digits; preceded by a blank */
+void bundle_model_text_number (BundleText *to, gdouble value);
+
+/* Index of the image with @id; G_MAXUINT: none */
+guint bundle_model_find_image (const GHashTable *images, guint64 id);
+
+/* @to is a pointer to a pointer: @n elements, cleared.
+ * Returns: FALSE with CVIS_ERROR_MEMORY that names @what */
+#define BUNDLE_MODEL_NEW(to, n, what)                                          \
+  ((*(to) = g_try_malloc0_n (MAX (n, 1), sizeof **(to))) != NULL               \
+      || bundle_model_reject_memory (what, n, error))
+gboolean bundle_model_reject_memory (
+    const gchar *what, gsize n, GError **error);
+
+G_END_DECLS

@@ -1,0 +1,73 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* The formulas of an observation by a camera with a lens (lens.h), inline, as
+ * arithmetic.h has them for cameras of BAL. The camera's frame is that of BAL, which
+ * looks along -z with y up. */
+#pragma once
+
+#include "cuda/bundle/lens/warp.h"
+
+G_BEGIN_DECLS
+
+/**
+ * BundleSight: a point as seen through a lens
+ * @q: P = R X + t
+ * @x, @y: its image, in pixels from the upper left corner
+ * @a: derivatives of x and y by P
+ * @by: derivatives of x and y by the lens's parameters
+ */
+typedef struct {
+  gdouble q[3];
+  gdouble x, y;
+  gdouble a[6];
+  gdouble by[2][BUNDLE_LENS_SIZE];
+} BundleSight;
+
+/* @model: constant after inlining, so that the loops over observations are compiled for
+ * each model */
+BUNDLE_FN void
+bundle_sight (BundleLensModel model, const gdouble *lens,
+    const BundleConstants *c, gdouble x, gdouble y, gdouble z,
+    BundleSight *sight)
+{
+  const int n_focal = model == BUNDLE_LENS_SIMPLE_PINHOLE
+                              || model == BUNDLE_LENS_SIMPLE_RADIAL
+                              || model == BUNDLE_LENS_RADIAL
+                              || model == BUNDLE_LENS_SIMPLE_RADIAL_FISHEYE
+                              || model == BUNDLE_LENS_RADIAL_FISHEYE
+                          ? 1
+                          : 2;
+  gdouble fx = lens[0], fy = lens[n_focal - 1], inverse, u, v;
+  BundleWarp warp = { 0 };
+
+  sight->q[0] = c->r[0] * x + c->r[1] * y + c->r[2] * z + c->t[0];
+  sight->q[1] = c->r[3] * x + c->r[4] * y + c->r[5] * z + c->t[1];
+  sight->q[2] = c->r[6] * x + c->r[7] * y + c->r[8] * z + c->t[2];
+  inverse = -1 / sight->q[2];
+  u = sight->q[0] * inverse;
+  v = -sight->q[1] * inverse;
+  bundle_warp (model, lens + n_focal + 2, u, v, &warp);
+  sight->x = fx * warp.x + lens[n_focal];
+  sight->y = fy * warp.y + lens[n_focal + 1];
+  /* (u, v) by P: inverse times the rows (1, 0, u) and (0, -1, v) */
+  sight->a[0] = fx * warp.xu * inverse;
+  sight->a[1] = -fx * warp.xv * inverse;
+  sight->a[2] = sight->a[0] * u - sight->a[1] * v;
+  sight->a[3] = fy * warp.yu * inverse;
+  sight->a[4] = -fy * warp.yv * inverse;
+  sight->a[5] = sight->a[3] * u - sight->a[4] * v;
+  for (int i = 0; i < BUNDLE_LENS_SIZE; i++)
+    sight->by[0][i] = sight->by[1][i] = 0;
+  sight->by[0][0] = warp.x;
+  sight->by[1][n_focal - 1] = warp.y;
+  sight->by[0][n_focal] = sight->by[1][n_focal + 1] = 1;
+  for (int i = 0; i < BUNDLE_LENS_EXTRA && n_focal + 2 + i < BUNDLE_LENS_SIZE;
+       i++) {
+    sight->by[0][n_focal + 2 + i] = fx * warp.ex[i];
+    sight->by[1][n_focal + 2 + i] = fy * warp.ey[i];
+  }
+}
+
+G_END_DECLS

@@ -1,0 +1,540 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* COLMAP's models as data: what is read is written again with the same bytes, and
+ * faults are named with file, record and id. */
+#include <glib/gstdio.h>
+#include <math.h>
+#include <string.h>
+
+#include "cuda/bundle/colmap/model.h"
+
+/* --- files ---------------------------------------------------------------------- */
+
+typedef struct {
+  GByteArray *files[BUNDLE_MODEL_FILES];
+} Files;
+
+static void
+add_bytes (GByteArray *to, gconstpointer bytes, gsize n)
+{
+  g_byte_array_append (to, bytes, (guint) n);
+}
+
+static void
+add_32 (GByteArray *to, guint32 value)
+{
+  value = GUINT32_TO_LE (value);
+  add_bytes (to, &value, sizeof value);
+}
+
+static void
+add_64 (GByteArray *to, guint64 value)
+{
+  value = GUINT64_TO_LE (value);
+  add_bytes (to, &value, sizeof value);
+}
+
+static void
+add_doubles (GByteArray *to, const gdouble *values, guint n)
+{
+  for (guint i = 0; i < n; i++) {
+    guint64 bits;
+
+    memcpy (&bits, &values[i], sizeof bits);
+    add_64 (to, bits);
+  }
+}
+
+static void
+add_camera (GByteArray *to, guint32 id, guint32 model, guint n)
+{
+  static const gdouble parameters[BUNDLE_LENS_SIZE] = { 500, 510, 320, 240, 0.1,
+    0.01, 0.001, -0.002 };
+
+  add_32 (to, id);
+  add_32 (to, model);
+  add_64 (to, 640);
+  add_64 (to, 480);
+  add_doubles (to, parameters, n);
+}
+
+/* @points: n ids */
+static void
+add_image (GByteArray *to, guint32 id, guint32 camera, const gchar *name,
+    const guint64 *points, guint n)
+{
+  static const gdouble pose[7] = { 0.5, 0.5, -0.5, 0.5, 0.1, 0.2, 3 };
+
+  add_32 (to, id);
+  add_doubles (to, pose, 7);
+  add_32 (to, camera);
+  add_bytes (to, name, strlen (name) + 1);
+  add_64 (to, n);
+  for (guint i = 0; i < n; i++) {
+    const gdouble at[2] = { 10.5 + i, 20.25 };
+
+    add_doubles (to, at, 2);
+    add_64 (to, points[i]);
+  }
+}
+
+/* @track: pairs */
+static void
+add_point (GByteArray *to, guint64 id, const guint32 *track, guint n)
+{
+  static const gdouble x[3] = { 1, -2, 1.0 / 3 }, error = 0.75;
+  static const guint8 colour[3] = { 1, 128, 255 };
+
+  add_64 (to, id);
+  add_doubles (to, x, 3);
+  add_bytes (to, colour, 3);
+  add_doubles (to, &error, 1);
+  add_64 (to, n);
+  for (guint i = 0; i < 2 * n; i++)
+    add_32 (to, track[i]);
+}
+
+/* Ids with gaps and not in order, names with blanks and beyond ASCII, an image without
+ * features, two features of an image in a track, a point with one observation */
+static Files
+make_files (void)
+{
+  static const guint64 first[] = { 5, BUNDLE_MODEL_NO_POINT, 5 };
+  static const guint64 second[] = { 5, 7000000000 };
+  static const guint32 tracks[2][6] = { { 30, 0, 2, 0, 30, 2 }, { 2, 1 } };
+  Files f;
+
+  for (guint i = 0; i < BUNDLE_MODEL_FILES; i++)
+    f.files[i] = g_byte_array_new ();
+  add_64 (f.files[0], 2);
+  add_camera (f.files[0], 9, BUNDLE_LENS_OPENCV, 8);
+  add_camera (f.files[0], 4, BUNDLE_LENS_PINHOLE, 4);
+  add_64 (f.files[1], 3);
+  add_image (f.files[1], 30, 9, "left/my photo (1).jpg", first, 3);
+  add_image (f.files[1], 2, 4,
+      "gr\xc3\xbc\xc3\x9f"
+      "e.png",
+      second, 2);
+  add_image (f.files[1], 31, 4, "empty", NULL, 0);
+  add_64 (f.files[2], 2);
+  add_point (f.files[2], 7000000000, tracks[1], 1);
+  add_point (f.files[2], 5, tracks[0], 3);
+  return f;
+}
+
+static void
+free_files (Files *f)
+{
+  for (guint i = 0; i < BUNDLE_MODEL_FILES; i++)
+    g_byte_array_unref (f->files[i]);
+}
+
+static BundleModel *
+parse_files (const Files *f, GError **error)
+{
+  BundleModelFile parts[BUNDLE_MODEL_FILES] = { 0 };
+
+  for (guint i = 0; i < BUNDLE_MODEL_FILES; i++)
+    if (f->files[i]->len > 0)
+      parts[i] = (BundleModelFile){ (const gchar *) f->files[i]->data,
+        f->files[i]->len };
+  for (guint i = 0; i <= BUNDLE_MODEL_POINTS; i++)
+    if (!parts[i].data)
+      parts[i].data = "";
+  return bundle_model_parse (parts, TRUE, error);
+}
+
+/* --- tests ---------------------------------------------------------------------- */
+
+static void
+test_contents (void)
+{
+  Files f = make_files ();
+  GError *error = NULL;
+  g_autoptr (BundleModel) m = parse_files (&f, &error);
+
+  g_assert_no_error (error);
+  g_assert_cmpuint (m->n_cameras, ==, 2);
+  g_assert_cmpuint (m->cameras[0].id, ==, 9);
+  g_assert_cmpint (m->cameras[0].model, ==, BUNDLE_LENS_OPENCV);
+  g_assert_cmpfloat (m->cameras[0].parameters[7], ==, -0.002);
+  g_assert_cmpuint (m->n_images, ==, 3);
+  g_assert_cmpstr (m->images[0].name, ==, "left/my photo (1).jpg");
+  g_assert_cmpuint (m->images[1].camera, ==, 1);
+  g_assert_cmpuint (m->images[2].n, ==, 0);
+  g_assert_cmpuint (m->n_features, ==, 5);
+  g_assert_true (m->features[1].point == BUNDLE_MODEL_NO_POINT);
+  g_assert_cmpuint (m->n_points, ==, 2);
+  g_assert_cmpuint (m->points[1].colour[1], ==, 128);
+  g_assert_cmpuint (m->points[1].n, ==, 3);
+  g_assert_cmpuint (m->elements[m->points[1].first].image, ==, 0);
+  g_assert_cmpuint (m->n_lost + m->n_unnamed, ==, 0);
+  free_files (&f);
+}
+
+static void
+compare_folders (const gchar *a, const gchar *b, gboolean binary)
+{
+  for (guint i = 0; i < BUNDLE_MODEL_FILES; i++) {
+    g_autofree gchar *name_a =
+        g_build_filename (a, bundle_model_file_name (i, binary), NULL);
+    g_autofree gchar *name_b =
+        g_build_filename (b, bundle_model_file_name (i, binary), NULL);
+    g_autofree gchar *data_a = NULL, *data_b = NULL;
+    gsize size_a, size_b;
+
+    if (!g_file_get_contents (name_a, &data_a, &size_a, NULL)) {
+      g_assert_false (g_file_test (name_b, G_FILE_TEST_EXISTS));
+      continue;
+    }
+    g_assert_true (g_file_get_contents (name_b, &data_b, &size_b, NULL));
+    g_assert_cmpmem (data_a, size_a, data_b, size_b);
+  }
+}
+
+static void
+remove_folder (const gchar *folder)
+{
+  for (guint i = 0; i < 2 * BUNDLE_MODEL_FILES; i++) {
+    g_autofree gchar *name =
+        g_build_filename (folder, bundle_model_file_name (i / 2, i % 2), NULL);
+
+    g_unlink (name);
+  }
+  g_assert_cmpint (g_rmdir (folder), ==, 0); /* no temporary files are left */
+}
+
+/* Reads, writes, and replaces a folder. */
+static void
+check_folder (const gchar *folder, gboolean binary)
+{
+  g_autofree gchar *other = g_build_filename (folder, "deep", "copy", NULL);
+  g_autofree gchar *deep = g_build_filename (folder, "deep", NULL);
+  GError *error = NULL;
+  g_autoptr (BundleModel) m = bundle_model_read (folder, &error);
+
+  g_assert_no_error (error);
+  g_assert_cmpint (m->binary, ==, binary);
+  g_assert_true (bundle_model_write (m, binary, other, &error));
+  compare_folders (folder, other, binary);
+  g_assert_true (bundle_model_write (m, binary, other, &error));
+  compare_folders (folder, other, binary);
+  remove_folder (other);
+  g_rmdir (deep);
+}
+
+static void
+write_file (const gchar *folder, guint file, gboolean binary, const gchar *data,
+    gsize size)
+{
+  g_autofree gchar *name =
+      g_build_filename (folder, bundle_model_file_name (file, binary), NULL);
+
+  g_assert_true (g_file_set_contents (name, data, (gssize) size, NULL));
+}
+
+/* One rig with one sensor, and a frame for image 30 */
+static void
+add_rigs (Files *f, guint32 n_sensors)
+{
+  static const gdouble pose[7] = { 0.5, 0.5, -0.5, 0.5, 0.1, 0.2, 3 };
+  static const guint32 rig[] = { 1, 0, 9 }, frame[] = { 1, 1 };
+
+  add_64 (f->files[3], 1);
+  add_32 (f->files[3], 8);
+  add_32 (f->files[3], n_sensors);
+  add_32 (f->files[3], 0);
+  add_32 (f->files[3], 9);
+  for (guint i = 1; i < n_sensors; i++) {
+    add_32 (f->files[3], 0);
+    add_32 (f->files[3], 4);
+    add_bytes (f->files[3], "\1", 1);
+    add_doubles (f->files[3], pose, 7);
+  }
+  add_64 (f->files[4], 1);
+  add_32 (f->files[4], frame[0]);
+  add_32 (f->files[4], 8);
+  add_doubles (f->files[4], pose, 7);
+  add_32 (f->files[4], rig[0]);
+  add_32 (f->files[4], rig[1]);
+  add_32 (f->files[4], rig[2]);
+  add_64 (f->files[4], 30);
+}
+
+static void
+test_binary_folder (void)
+{
+  g_autofree gchar *folder = g_dir_make_tmp ("bundlemodel-XXXXXX", NULL);
+  GError *error = NULL;
+  Files f = make_files ();
+  g_autoptr (BundleModel) plain = NULL;
+
+  for (guint with_rigs = 0; with_rigs < 2; with_rigs++) {
+    if (with_rigs)
+      add_rigs (&f, 1);
+    for (guint i = 0; i < BUNDLE_MODEL_FILES; i++)
+      if (f.files[i]->len > 0)
+        write_file (
+            folder, i, TRUE, (const gchar *) f.files[i]->data, f.files[i]->len);
+    g_assert_true (bundle_model_is_folder (folder));
+    check_folder (folder, TRUE);
+    if (!with_rigs)
+      plain = bundle_model_read (folder, NULL);
+  }
+  /* rigs that do not belong to it would be read with the model */
+  g_assert_false (bundle_model_write (plain, TRUE, folder, &error));
+  g_assert_nonnull (strstr (error->message, "contains rigs.bin"));
+  g_clear_error (&error);
+  free_files (&f);
+  remove_folder (folder);
+  g_assert_false (bundle_model_is_folder (folder));
+}
+
+#define TEXT_CAMERAS                                                           \
+  "# Camera list with one line of data per camera:\n"                          \
+  "#   CAMERA_ID, MODEL, WIDTH, HEIGHT, PARAMS[]\n"                            \
+  "7 SIMPLE_RADIAL 640 480 500.25 320 240 0.050000000000000003\n"
+#define TEXT_IMAGES                                                            \
+  "# Image list\n"                                                             \
+  "4 0.5 -0.5 0.5 0.5 0 1.0000000000000001e-05 2 7 my photo.jpg\n"             \
+  "1.5 2 5 3 4 -1 1.5 2.5 5\n"                                                 \
+  "2 1 0 0 0 0 0 1 7 b\n"                                                      \
+  "\n"
+#define TEXT_POINTS                                                            \
+  "# 3D point list\n5 1 2 3 4 5 6 0.10000000000000001 4 0 4 2\n"
+
+static void
+test_text_folder (void)
+{
+  static const gchar *const texts[BUNDLE_MODEL_FILES] = { TEXT_CAMERAS,
+    TEXT_IMAGES, TEXT_POINTS, "# Rig\n1 1 CAMERA 7\n",
+    "# Frame\n3 1 0.5 -0.5 0.5 0.5 0 1.0000000000000001e-05 2 1 CAMERA 7 4\n" };
+  g_autofree gchar *folder = g_dir_make_tmp ("bundlemodel-XXXXXX", NULL);
+
+  for (guint i = 0; i < BUNDLE_MODEL_FILES; i++) {
+    write_file (folder, i, FALSE, texts[i], strlen (texts[i]));
+    if (i >= BUNDLE_MODEL_POINTS && i != BUNDLE_MODEL_RIGS)
+      check_folder (folder, FALSE);
+  }
+  remove_folder (folder);
+}
+
+/* The frame of an image that moved gets its pose. */
+static void
+test_frames (void)
+{
+  static const gdouble pose[7] = { 1, 0, 0, 0, 4, 5, 6 };
+  Files f = make_files ();
+  GBytes *files[BUNDLE_MODEL_FILES];
+  g_autoptr (BundleModel) m = NULL;
+  const guint8 *data;
+
+  add_rigs (&f, 1);
+  m = parse_files (&f, NULL);
+  memcpy (m->images[0].q, pose, sizeof m->images[0].q);
+  memcpy (m->images[0].t, pose + 4, sizeof m->images[0].t);
+  m->images[0].moved = TRUE;
+  g_assert_true (bundle_model_format (m, TRUE, files, NULL));
+  data = g_bytes_get_data (files[BUNDLE_MODEL_FRAMES], NULL);
+  g_assert_cmpmem (data, 16, f.files[BUNDLE_MODEL_FRAMES]->data, 16);
+  g_assert_cmpmem (data + 16, sizeof pose, pose, sizeof pose);
+  g_assert_cmpmem (data + 72, 20, f.files[BUNDLE_MODEL_FRAMES]->data + 72, 20);
+  g_assert_null (m->rig);
+  for (guint i = 0; i < BUNDLE_MODEL_FILES; i++)
+    g_bytes_unref (files[i]);
+  free_files (&f);
+
+  f = make_files ();
+  add_rigs (&f, 2);
+  bundle_model_free (m);
+  m = parse_files (&f, NULL);
+  g_assert_cmpstr (m->rig, ==, "rig 8 has 2 sensors");
+  free_files (&f);
+}
+
+static void
+check_fault (const Files *f, const gchar *words)
+{
+  GError *error = NULL;
+  BundleModel *m = parse_files (f, &error);
+
+  if (m != NULL || strstr (error->message, words) == NULL)
+    g_error ("\"%s\" is not in \"%s\"", words, m ? "" : error->message);
+  g_error_free (error);
+}
+
+/* Every file that ends early is refused. */
+static void
+test_truncated (void)
+{
+  Files f = make_files ();
+
+  add_rigs (&f, 2);
+  for (guint i = 0; i < BUNDLE_MODEL_FILES; i++) {
+    const guint size = f.files[i]->len;
+
+    for (guint n = i < BUNDLE_MODEL_RIGS ? 0 : 1; n < size; n++) {
+      f.files[i]->len = n;
+      check_fault (&f, bundle_model_file_name (i, TRUE));
+    }
+    f.files[i]->len = size;
+    add_bytes (f.files[i], "", 1);
+    check_fault (&f, i < BUNDLE_MODEL_RIGS ? "1 bytes follow the last record"
+                                           : "bytes follow the last record");
+    f.files[i]->len = size;
+  }
+  free_files (&f);
+}
+
+/* Sizes of 2^60 are refused without allocating them. */
+static void
+test_counts (void)
+{
+  /* of the records, and of the lists of the first record */
+  static const struct {
+    guint file;
+    gsize at;
+    const gchar *words;
+  } counts[] = {
+    { 0, 7, "cameras.bin: its header names 1152921504606846978 records" },
+    { 1, 7, "images.bin: its header names 1152921504606846979 records" },
+    { 2, 7, "points3D.bin: its header names 1152921504606846978 records" },
+    { 1, 8 + 64 + 22 + 7,
+        "images.bin record 1 (IMAGE_ID 30), POINTS2D: "
+        "1152921504606846979 are more than the rest" },
+    { 2, 8 + 43 + 7,
+        "points3D.bin record 1 (POINT3D_ID 7000000000), TRACK: "
+        "1152921504606846977 are more than the rest" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (counts); i++) {
+    Files f = make_files ();
+
+    f.files[counts[i].file]->data[counts[i].at] = 0x10;
+    check_fault (&f, counts[i].words);
+    free_files (&f);
+  }
+}
+
+static void
+put_double (GByteArray *to, gsize at, gdouble value)
+{
+  memcpy (to->data + at, &value, sizeof value);
+}
+
+static void
+test_faults (void)
+{
+  static const guint64 ids[] = { 5, 5 };
+  static const guint32 one[] = { 30, 0 }, no_image[] = { 77, 0 };
+  static const guint32 no_feature[] = { 30, 3 }, other[] = { 2, 1 };
+  Files f = make_files ();
+
+  add_camera (f.files[0], 9, BUNDLE_LENS_PINHOLE, 4);
+  f.files[0]->data[0] = 3;
+  check_fault (&f, "cameras.bin record 3 (CAMERA_ID 9), CAMERA_ID: duplicate");
+  free_files (&f);
+
+  f = make_files ();
+  f.files[0]->data[12] = 15;
+  check_fault (&f,
+      "cameras.bin record 1 (CAMERA_ID 9), MODEL: camera model 15, "
+      "FISHEYE is not supported");
+  f.files[0]->data[12] = BUNDLE_LENS_OPENCV;
+  f.files[0]->data[12 + 4 + 7] = 0x80;
+  check_fault (&f, "cameras.bin record 1 (CAMERA_ID 9), WIDTH HEIGHT: ");
+  f.files[0]->data[12 + 4 + 7] = 0;
+  put_double (f.files[0], 32, NAN);
+  check_fault (&f, "cameras.bin record 1 (CAMERA_ID 9), PARAMS: ");
+  put_double (f.files[0], 32, 500);
+  put_double (f.files[1], 12, INFINITY);
+  check_fault (&f, "images.bin record 1 (IMAGE_ID 30), pose: ");
+  for (guint i = 0; i < 4; i++)
+    put_double (f.files[1], 12 + 8 * i, 0);
+  check_fault (
+      &f, "images.bin record 1 (IMAGE_ID 30), QW QX QY QZ: they are 0");
+  free_files (&f);
+
+  f = make_files ();
+  put_double (f.files[1], 8 + 64 + 22 + 8, NAN);
+  check_fault (&f, "images.bin record 1 (IMAGE_ID 30), POINTS2D: feature 0 ");
+  free_files (&f);
+
+  f = make_files ();
+  add_image (f.files[1], 2, 9, "again", ids, 2);
+  f.files[1]->data[0] = 4;
+  check_fault (
+      &f, "images.bin record 4 (IMAGE_ID 2), IMAGE_ID: duplicate id 2");
+  free_files (&f);
+
+  f = make_files ();
+  add_image (f.files[1], 77, 8, "a\nb", ids, 2);
+  f.files[1]->data[0] = 4;
+  check_fault (
+      &f, "images.bin record 4 (IMAGE_ID 77), NAME: it contains a line");
+  free_files (&f);
+
+  f = make_files ();
+  add_image (f.files[1], 77, 8, "lost", ids, 2);
+  f.files[1]->data[0] = 4;
+  check_fault (&f,
+      "images.bin record 4 (IMAGE_ID 77), CAMERA_ID: cameras.bin has "
+      "no camera 8");
+  free_files (&f);
+
+  f = make_files ();
+  put_double (f.files[2], 16, NAN);
+  check_fault (
+      &f, "points3D.bin record 1 (POINT3D_ID 7000000000), X Y Z: a number");
+  free_files (&f);
+
+#define CHECK_POINT(id, track, words)                                          \
+  f = make_files ();                                                           \
+  add_point (f.files[2], id, track, 1);                                        \
+  f.files[2]->data[0] = 3;                                                     \
+  check_fault (&f, "points3D.bin record 3 (POINT3D_ID " #id "), " words);      \
+  free_files (&f)
+  CHECK_POINT (5, one, "POINT3D_ID: duplicate id 5");
+  CHECK_POINT (6, one,
+      "POINT2D_IDX of a track: feature 0 of image 30 occurs in "
+      "a second track");
+  CHECK_POINT (6, no_image, "IMAGE_ID of a track: images.bin has no image 77");
+  CHECK_POINT (
+      6, no_feature, "POINT2D_IDX of a track: image 30 has 3 features, not 3");
+#undef CHECK_POINT
+
+  f = make_files ();
+  f.files[2]->len = 0;
+  add_64 (f.files[2], 1);
+  add_point (f.files[2], 6, other, 1);
+  check_fault (&f,
+      "points3D.bin record 1 (POINT3D_ID 6), POINT2D_IDX of a track: "
+      "images.bin names another point, 7000000000, for feature 1 of "
+      "image 2");
+  free_files (&f);
+
+  f = make_files ();
+  add_rigs (&f, 1);
+  f.files[4]->data[f.files[4]->len - 8] = 99;
+  check_fault (&f,
+      "frames.bin record 1 (FRAME_ID 1), DATA_ID: images.bin has no image 99");
+  f.files[4]->len = 0;
+  check_fault (&f, "rigs.bin exists without frames.bin");
+  free_files (&f);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/bundlemodel/contents", test_contents);
+  g_test_add_func ("/bundlemodel/binary-folder", test_binary_folder);
+  g_test_add_func ("/bundlemodel/text-folder", test_text_folder);
+  g_test_add_func ("/bundlemodel/frames", test_frames);
+  g_test_add_func ("/bundlemodel/truncated", test_truncated);
+  g_test_add_func ("/bundlemodel/counts", test_counts);
+  g_test_add_func ("/bundlemodel/faults", test_faults);
+  return g_test_run ();
+}
