@@ -26,6 +26,7 @@ typedef struct _BundleBackend BundleBackend;
  *   @camera_constant marks them as constant for the other cameras, and they
  *   are equal at the start: sums over the observations of all cameras go to
  *   camera 0's unknowns, whose steps apply to all
+ *   @problem's lenses are of the CPU backend only
  * @solver: the CUDA backend has BUNDLE_SOLVER_ITERATIVE only
  */
 typedef struct {
@@ -89,6 +90,9 @@ BundleSolver bundle_choose_solver (
 /* errors.c: sets n_behind, first_behind and n_rejected. */
 void bundle_count_doubtful (const BundleProblem *problem,
     const BundleConfig *config, BundleSummary *summary);
+
+/* The CPU backend's lenses; of these only the parameters are set */
+void bundle_cpu_read_lenses (const BundleBackend *backend, BundleLens *lenses);
 
 extern const BundleBackendOps bundle_backend_cpu;
 extern const BundleBackendOps

@@ -396,6 +396,9 @@ bundle_covariances (const BundleProblem *problem, const BundleConfig *config,
   if (!bundle_config_check (config, error)
       || !bundle_problem_check (problem, error))
     return FALSE;
+  if (problem->lenses)
+    return cvis_refuse (
+        error, "covariances are computed for cameras of BAL only");
   if (problem->n_cameras > MAX_CAMERAS)
     return cvis_refuse (error,
         "covariances of %u cameras need too much memory: at most %u cameras",

@@ -48,7 +48,8 @@ bundle_choose_solver (const BundleStart *start, const BundleConfig *config)
   if (config->solver != BUNDLE_SOLVER_AUTO)
     return config->solver;
   if (config->preconditioner != BUNDLE_PRECONDITIONER_SCHUR_JACOBI
-      || start->shared || (gdouble) n * PER_OBSERVATION > MAX_OPERATIONS)
+      || start->shared || problem->lenses
+      || (gdouble) n * PER_OBSERVATION > MAX_OPERATIONS)
     return BUNDLE_SOLVER_ITERATIVE;
   seen = g_try_new0 (guint32, problem->n_cameras);
   of_point = g_try_new0 (Point, problem->n_points);

@@ -29,6 +29,7 @@
 /* Memory of a solve besides the problem; the first two become the result. */
 typedef struct {
   gdouble *cameras, *points; /* in the frame */
+  BundleLens *lenses;        /* nullable */
   BundleFrame frame;
   guint16 *constant;
   gdouble *blocks;
@@ -40,6 +41,7 @@ work_clear (Work *work)
 {
   free (work->cameras);
   free (work->points);
+  free (work->lenses);
   free (work->constant);
   free (work->blocks);
 }
@@ -66,6 +68,33 @@ share_intrinsics (const BundleProblem *problem, Work *work)
   work->shared = TRUE;
 }
 
+/* Lenses replace the cameras' intrinsics, and say which cameras share them. */
+static gboolean
+copy_lenses (Work *work, const BundleProblem *problem,
+    const BundleConfig *config, GError **error)
+{
+  const gsize size = problem->n_lenses * sizeof (BundleLens);
+
+  if (problem->lenses == NULL)
+    return TRUE;
+  if (config->shared_intrinsics)
+    return cvis_refuse (error,
+        "shared-intrinsics is for cameras of BAL; here the model says which "
+        "images share a camera");
+  if (config->solver > BUNDLE_SOLVER_ITERATIVE
+      || config->preconditioner != BUNDLE_PRECONDITIONER_SCHUR_JACOBI)
+    return cvis_refuse (error,
+        "camera models of COLMAP need the solver iterative and the "
+        "preconditioner schur-jacobi");
+  work->lenses = cvis_memory_new (size, FALSE, error);
+  if (work->lenses == NULL)
+    return FALSE;
+  memcpy (work->lenses, problem->lenses, size);
+  for (guint i = 0; config->fix_intrinsics && i < problem->n_lenses; i++)
+    work->lenses[i].constant = (1 << BUNDLE_LENS_SIZE) - 1;
+  return TRUE;
+}
+
 /* @work: zeros; work_clear() is needed in any case */
 static gboolean
 work_init (Work *work, const BundleProblem *problem, const BundleConfig *config,
@@ -84,13 +113,13 @@ work_init (Work *work, const BundleProblem *problem, const BundleConfig *config,
   if (work->constant)
     work->blocks =
         cvis_memory_new (n * TRIANGLE * sizeof (gdouble), FALSE, error);
-  if (work->blocks == NULL)
+  if (work->blocks == NULL || !copy_lenses (work, problem, config, error))
     return FALSE;
   bundle_frame_enter (&work->frame, problem, work->cameras, work->points);
   for (gsize i = 0; i < n; i++) {
     if (problem->camera_constant)
       work->constant[i] = problem->camera_constant[i] & BUNDLE_CAMERA_ALL;
-    if (config->fix_intrinsics)
+    if (config->fix_intrinsics || problem->lenses)
       work->constant[i] |= BUNDLE_CAMERA_INTRINSICS;
   }
   if (config->fix_first_camera)
@@ -315,11 +344,13 @@ bundle_solve (BundleProblem *problem, const BundleConfig *config,
   if (work_init (&work, problem, config, error)) {
     scaled.cameras = work.cameras;
     scaled.points = work.points;
+    scaled.lenses = work.lenses;
     start.camera_constant = work.constant;
     start.shared = work.shared;
     start.solver = bundle_choose_solver (&start, config);
 #ifdef HAVE_CUDA
-    if (context != NULL && start.solver == BUNDLE_SOLVER_ITERATIVE)
+    if (context != NULL && !work.lenses
+        && start.solver == BUNDLE_SOLVER_ITERATIVE)
       solve.ops = ops = &bundle_backend_cuda;
 #endif
     solve.backend = ops->create (&start, config, context, error);
@@ -327,6 +358,8 @@ bundle_solve (BundleProblem *problem, const BundleConfig *config,
   done = solve.backend != NULL && minimize (&solve, summary, error)
          && ops->read (
              solve.backend, work.cameras, work.points, work.blocks, error);
+  if (done && work.lenses)
+    bundle_cpu_read_lenses (solve.backend, problem->lenses);
   if (done) {
     gdouble *cameras = problem->cameras, *points = problem->points;
 

@@ -4,8 +4,8 @@
  */
 #include <string.h>
 
-#include "cuda/bundle/arithmetic.h"
 #include "cuda/bundle/backend.h"
+#include "cuda/bundle/lens/observation.h"
 #include "cuda/core/cancel.h"
 #include "cuda/core/threadpool.h"
 
@@ -30,13 +30,10 @@ measure_lengths (guint first, guint count, gpointer user_data)
   for (guint k = first * GRAIN; k < end; k++) {
     const gsize i = block->first + k;
     const BundleConstants *c = &block->constants[problem->camera_of[i]];
-    const gdouble *x = problem->points + 3 * (gsize) problem->point_of[i];
-    const BundleImage image = bundle_image (c, x[0], x[1], x[2]);
-    gdouble rx, ry;
+    gdouble q[3], r[2];
 
-    bundle_residual (c, &image, problem->observed[2 * i],
-        problem->observed[2 * i + 1], &rx, &ry);
-    block->lengths[k] = sqrt (rx * rx + ry * ry);
+    bundle_residual_of (problem, c, i, q, r);
+    block->lengths[k] = sqrt (r[0] * r[0] + r[1] * r[1]);
   }
 }
 
@@ -98,15 +95,11 @@ count_doubtful (guint first, guint count, gpointer user_data)
 
   for (gsize i = (gsize) first * GRAIN; i < end; i++) {
     const BundleConstants *c = &all->constants[problem->camera_of[i]];
-    const gdouble *x = problem->points + 3 * (gsize) problem->point_of[i];
-    const BundleImage image = bundle_image (c, x[0], x[1], x[2]);
-    gdouble rx, ry;
+    gdouble q[3], r[2];
 
-    bundle_residual (c, &image, problem->observed[2 * i],
-        problem->observed[2 * i + 1], &rx, &ry);
-    if (image.q[2] * c->focal > 0 && n_behind++ == 0)
+    if (bundle_residual_of (problem, c, i, q, r) && n_behind++ == 0)
       first_behind = i;
-    n_rejected += rx * rx + ry * ry > all->limit;
+    n_rejected += r[0] * r[0] + r[1] * r[1] > all->limit;
   }
   g_mutex_lock (&all->mutex);
   all->n_behind += n_behind;

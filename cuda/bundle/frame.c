@@ -4,7 +4,7 @@
  */
 #include "cuda/bundle/frame.h"
 
-#include "cuda/bundle/arithmetic.h"
+#include "cuda/bundle/lens/observation.h"
 #include "cuda/core/cancel.h"
 #include "cuda/core/threadpool.h"
 
@@ -58,13 +58,11 @@ is_faulty (const BundleProblem *problem, const Camera *camera, gsize i,
 {
   const BundleConstants *c = &camera->constants;
   const gdouble *x = problem->points + 3 * (gsize) problem->point_of[i];
-  BundleImage image = bundle_image (c, x[0], x[1], x[2]);
-  gdouble rx, ry;
+  gdouble q[3], r[2];
 
-  bundle_residual (c, &image, problem->observed[2 * i],
-      problem->observed[2 * i + 1], &rx, &ry);
-  *in_plane = is_in_plane (c, x, image.q[2]);
-  return *in_plane || !isfinite (rx * rx + ry * ry);
+  bundle_residual_of (problem, c, i, q, r);
+  *in_plane = is_in_plane (c, x, q[2]);
+  return *in_plane || !isfinite (r[0] * r[0] + r[1] * r[1]);
 }
 
 static void

@@ -82,6 +82,8 @@ bundle_problem_free (BundleProblem *problem)
   free (problem->observed);
   free (problem->camera_constant);
   free (problem->point_constant);
+  free (problem->lenses);
+  free (problem->lens_of);
   free (problem->colours);
   for (guint i = 0; problem->views && i < problem->n_cameras; i++)
     g_free (problem->views[i].name);
@@ -128,6 +130,10 @@ bundle_problem_copy (const BundleProblem *problem, GError **error)
           sizeof *p->camera_constant, error)
       || !copy_array (&p->point_constant, problem->point_constant, points,
           sizeof *p->point_constant, error)
+      || !copy_array (&p->lenses, problem->lenses, problem->n_lenses,
+          sizeof *p->lenses, error)
+      || !copy_array (
+          &p->lens_of, problem->lens_of, cameras, sizeof *p->lens_of, error)
       || !copy_array (
           &p->colours, problem->colours, points * 3, sizeof *p->colours, error)
       || !copy_array (
@@ -135,6 +141,7 @@ bundle_problem_copy (const BundleProblem *problem, GError **error)
     bundle_problem_free (p);
     return NULL;
   }
+  p->n_lenses = problem->n_lenses;
   for (guint i = 0; p->views && i < p->n_cameras; i++)
     p->views[i].name = g_strdup (problem->views[i].name);
   p->notes = g_strdup (problem->notes);
@@ -178,6 +185,26 @@ check_indices (const gchar *what, const guint32 *indices, gsize n, guint limit,
   return TRUE;
 }
 
+static gboolean
+check_lenses (const BundleProblem *problem, GError **error)
+{
+  for (guint i = 0; i < problem->n_cameras && problem->lenses; i++)
+    if (problem->lens_of[i] >= problem->n_lenses)
+      return cvis_refuse (error, "camera %u has lens %u, must be 0 to %u", i,
+          problem->lens_of[i], problem->n_lenses - 1);
+  for (guint i = 0; i < problem->n_lenses; i++) {
+    const BundleLens *lens = &problem->lenses[i];
+
+    if ((guint) lens->model >= BUNDLE_N_LENS_MODELS)
+      return cvis_refuse (
+          error, "lens %u has the unknown model %d", i, (gint) lens->model);
+    for (guint k = 0; k < bundle_lens_size (lens->model); k++)
+      if (!isfinite (lens->parameters[k]))
+        return cvis_refuse (error, "number %u of lens %u is not finite", k, i);
+  }
+  return TRUE;
+}
+
 gboolean
 bundle_problem_check (const BundleProblem *problem, GError **error)
 {
@@ -187,6 +214,7 @@ bundle_problem_check (const BundleProblem *problem, GError **error)
              "camera", problem->camera_of, n, problem->n_cameras, error)
          && check_indices (
              "point", problem->point_of, n, problem->n_points, error)
+         && check_lenses (problem, error)
          && check_finite ("camera", problem->cameras, problem->n_cameras,
              BUNDLE_CAMERA_SIZE, error)
          && check_finite ("point", problem->points, problem->n_points, 3, error)

@@ -12,6 +12,7 @@
  * pixels from the centre of the picture, x to the right, y up. */
 #pragma once
 
+#include "cuda/bundle/lens/lens.h"
 #include "cuda/core/error.h"
 
 G_BEGIN_DECLS
@@ -53,6 +54,10 @@ typedef struct {
  *   translation is constant, keeps its position -R^T t; t follows the rotation
  * @point_constant: (nullable): n_points: not 0 if the solver keeps the point
  *   constant
+ * @lenses: (nullable): n_lenses: interior orientations that replace focal length, k1
+ *   and k2, which are then not used. Positions of observations are in pixels from the
+ *   upper left corner, y down. The files of formats/ do not hold lenses
+ * @lens_of: n_cameras indices of lenses; %NULL without lenses
  * @colours: (nullable): n_points * 3: red, green, blue
  * @views: (nullable): n_cameras
  * @notes: (nullable): sentences about what the reader of a file skipped, guessed
@@ -72,6 +77,9 @@ typedef struct {
   gdouble *observed;
   guint16 *camera_constant;
   guint8 *point_constant;
+  guint n_lenses;
+  BundleLens *lenses;
+  guint32 *lens_of;
   guint8 *colours;
   BundleView *views;
   gchar *notes;

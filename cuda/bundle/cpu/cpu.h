@@ -22,8 +22,10 @@ G_BEGIN_DECLS
 #define BUNDLE_LANES 8
 #define BUNDLE_TRIANGLE 45 /* elements of a symmetric 9 x 9 matrix */
 #define BUNDLE_SUMS 55     /* of a segment: triangle, gradient, cost */
-#define BUNDLE_POINT 4     /* doubles for each point, the last one 0 */
-#define BUNDLE_CHUNK 2048  /* elements of a vector summed together */
+#define BUNDLE_SUM_COST 54
+#define BUNDLE_STEP (9 + BUNDLE_LENS_SIZE) /* of a camera and its lens */
+#define BUNDLE_POINT 4    /* doubles for each point, the last one 0 */
+#define BUNDLE_CHUNK 2048 /* elements of a vector summed together */
 #define BUNDLE_CHUNK_SUMS 2
 #define BUNDLE_MARGIN 16 /* columns behind those of a dense matrix */
 
@@ -37,6 +39,7 @@ typedef struct {
 
 typedef struct _BundleCluster BundleCluster;
 typedef struct _BundleDirect BundleDirect;
+typedef struct _BundleCpuLenses BundleCpuLenses;
 
 /* Processes elements or points first..end-1, a chunk; adds to sums, which
  * are 0 before */
@@ -89,15 +92,18 @@ struct _BundleBackend {
   gdouble *schur;     /* 45 for each camera: blocks to invert */
   gdouble *inverse_u; /* 45 for each camera: preconditioner */
   BundleCluster *cluster;
-  BundleDirect *direct; /* NULL: conjugate gradients */
+  BundleDirect *direct;    /* NULL: conjugate gradients */
+  BundleCpuLenses *lenses; /* NULL: cameras of BAL */
 
-  /* vectors: 9 for each camera */
+  /* vectors: 9 for each camera, then the columns of the lenses */
   gsize n_vector;
   gdouble *b, *x, *r, *z, *p, *q;
   gdouble *forward; /* of a slot, BUNDLE_POINT apart: W^T p; or 9 apart */
   gdouble *point;   /* BUNDLE_POINT: what W is multiplied by */
-  gdouble *partial; /* BUNDLE_SUMS for each segment */
-  gdouble *chunk;   /* BUNDLE_CHUNK_SUMS for each chunk */
+  guint n_sums;
+  gdouble
+      *partial; /* n_sums for each segment: BUNDLE_SUMS, or more with lenses */
+  gdouble *chunk; /* BUNDLE_CHUNK_SUMS for each chunk */
 
   /* operands of a parallel loop */
   const gdouble *in;
@@ -109,7 +115,7 @@ struct _BundleBackend {
   const BundleConstants *eval_constants;
 };
 
-/* The loops over a segment, compiled for each instruction set, with the same
+/* The loops over a segment, for cameras of BAL and for those with lenses, compiled for each instruction set, with the same
  * bits. */
 typedef struct _BundleCpuKernels {
   /* Residual and weight of the state to residual_* and weight; partial: U, g;
@@ -154,13 +160,17 @@ typedef struct _BundleCpuKernels {
 } BundleCpuKernels;
 
 extern const BundleCpuKernels bundle_cpu_generic, bundle_cpu_v3, bundle_cpu_v4;
+/* Without those of the direct solver. @v has the lens's columns behind the camera's 9.
+ * linearize() puts gradient and squares of the columns into partial (lenses.h);
+ * backward() adds - Jc^T Jc of b->in */
+extern const BundleCpuKernels bundle_lens_generic, bundle_lens_v3,
+    bundle_lens_v4;
 
 /* Chunks of the longer vector, of cameras or of points. */
 static inline gsize
 bundle_cpu_n_chunks (const BundleBackend *b)
 {
-  return MAX ((gsize) b->n_cameras * 9, (gsize) b->n_points * BUNDLE_POINT)
-             / BUNDLE_CHUNK
+  return MAX (b->n_vector, (gsize) b->n_points * BUNDLE_POINT) / BUNDLE_CHUNK
          + 1;
 }
 
@@ -187,6 +197,11 @@ bundle_cpu_at (guint i, guint j)
 
 /* --- solve.c --- */
 
+void bundle_cpu_for_segments (BundleBackend *b, CvisPoolFunc func);
+void bundle_cpu_for_cameras (BundleBackend *b, CvisPoolFunc func);
+/* Sums @n elements from @at on of the segments of a camera. */
+void bundle_cpu_sum_camera (
+    const BundleBackend *b, guint camera, guint at, guint n, gdouble *to);
 gboolean bundle_cpu_linearize (
     BundleBackend *b, gdouble *cost, gdouble *gradient, GError **error);
 gboolean bundle_cpu_step (BundleBackend *b, gdouble radius,

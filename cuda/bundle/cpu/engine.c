@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* Memory, and the order of the observations. */
-#include "cuda/bundle/cpu/cpu.h"
+#include "cuda/bundle/cpu/lenses.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +17,12 @@ choose_kernels (void)
   return CVIS_CPU_CHOOSE (bundle_cpu);
 }
 
+static const BundleCpuKernels *
+choose_lens_kernels (void)
+{
+  return CVIS_CPU_CHOOSE (bundle_lens);
+}
+
 static void
 bundle_cpu_destroy (BundleBackend *b)
 {
@@ -24,6 +30,7 @@ bundle_cpu_destroy (BundleBackend *b)
     return;
   bundle_cluster_free (b->cluster);
   bundle_direct_free (b->direct);
+  bundle_lenses_free (b->lenses);
   if (b->pool)
     cvis_pool_free (b->pool);
   free (b->camera_constant);
@@ -236,6 +243,9 @@ make_memory (BundleBackend *b, GError **error)
   gsize p4 = points * BUNDLE_POINT;
 
   b->n_vector = cameras * 9;
+  b->n_sums = BUNDLE_SUMS;
+  if (b->problem->lenses && !bundle_lenses_new (b, error))
+    return FALSE;
   return NEW (&b->cameras, cameras * 9) && NEW (&b->new_cameras, cameras * 9)
          && NEW (&b->points, p4) && NEW (&b->new_points, p4)
          && NEW (&b->constants, cameras) && NEW (&b->new_constants, cameras)
@@ -243,9 +253,9 @@ make_memory (BundleBackend *b, GError **error)
          && NEW_UNSET (&b->residual_x, b->n_slots)
          && NEW_UNSET (&b->residual_y, b->n_slots)
          && NEW (&b->u, cameras * BUNDLE_TRIANGLE) && NEW (&b->v, points * 6)
-         && NEW (&b->diagonal, cameras * 9) && NEW (&b->gradient_c, cameras * 9)
-         && NEW (&b->gradient_p, p4) && NEW (&b->scale_c, cameras * 9)
-         && NEW (&b->scale_p, points) && NEW (&b->damping_c, cameras * 9)
+         && NEW (&b->diagonal, b->n_vector) && NEW (&b->gradient_c, b->n_vector)
+         && NEW (&b->gradient_p, p4) && NEW (&b->scale_c, b->n_vector)
+         && NEW (&b->scale_p, points) && NEW (&b->damping_c, b->n_vector)
          && NEW (&b->damping_p, points) && NEW (&b->inverse_v, points * 6)
          && NEW (&b->schur, cameras * BUNDLE_TRIANGLE)
          && NEW (&b->inverse_u, cameras * BUNDLE_TRIANGLE)
@@ -253,7 +263,7 @@ make_memory (BundleBackend *b, GError **error)
          && NEW (&b->r, b->n_vector) && NEW (&b->z, b->n_vector)
          && NEW (&b->p, b->n_vector) && NEW (&b->q, b->n_vector)
          && NEW_UNSET (&b->forward, b->n_slots * 9) && NEW (&b->point, p4)
-         && NEW (&b->partial, (gsize) b->n_segments * BUNDLE_SUMS)
+         && NEW (&b->partial, (gsize) b->n_segments * b->n_sums)
          && NEW (&b->chunk, bundle_cpu_n_chunks (b) * BUNDLE_CHUNK_SUMS)
          && (b->config.preconditioner != BUNDLE_PRECONDITIONER_CLUSTER
              || (b->cluster = bundle_cluster_new (b, error)) != NULL);
@@ -272,7 +282,7 @@ bundle_cpu_create (const BundleStart *start, const BundleConfig *config,
   b->n_cameras = problem->n_cameras;
   b->n_points = problem->n_points;
   b->point_constant = problem->point_constant;
-  b->kernels = choose_kernels ();
+  b->kernels = problem->lenses ? choose_lens_kernels () : choose_kernels ();
   b->pool = cvis_pool_new (config->threads);
   if (!NEW (&b->camera_constant, b->n_cameras) || !make_index (b, error)
       || !make_memory (b, error) || cvis_cancelled ()) {
@@ -308,6 +318,8 @@ cpu_accept (BundleBackend *b)
   b->new_points = points;
   b->constants = b->new_constants;
   b->new_constants = constants;
+  if (b->lenses)
+    bundle_lenses_accept (b->lenses);
 }
 
 static gboolean
@@ -317,6 +329,8 @@ cpu_read (BundleBackend *b, gdouble *cameras, gdouble *points, gdouble *blocks,
   memcpy (cameras, b->cameras, (gsize) b->n_cameras * 9 * sizeof *cameras);
   for (gsize i = 0; i < b->n_points; i++)
     memcpy (points + 3 * i, b->points + BUNDLE_POINT * i, 3 * sizeof *points);
+  if (b->lenses)
+    bundle_lenses_sum_blocks (b);
   for (gsize c = 0; c < b->n_cameras; c++) {
     const gdouble *scale = b->scale_c + 9 * c;
     const gdouble *from = b->u + BUNDLE_TRIANGLE * c;

@@ -5,69 +5,10 @@
 /* The inner loops over the observations of a segment, compiled for each
  * instruction set (BUNDLE_CPU_LEVEL). Loops over slots have no dependencies,
  * so the compiler vectorises them; sums have BUNDLE_LANES lanes. */
-#include "cuda/bundle/cpu/cpu.h"
-
-typedef gdouble V8
-    __attribute__ ((vector_size (BUNDLE_LANES * 8), aligned (8), may_alias));
-
-#define INLINE static inline __attribute__ ((always_inline))
+#include "cuda/bundle/cpu/segment.h"
 
 /* Derivatives of a segment: 18 of the camera, 6 of the point */
 typedef gdouble Jacobian[24][BUNDLE_SEGMENT] __attribute__ ((aligned (64)));
-typedef gdouble Column[BUNDLE_SEGMENT] __attribute__ ((aligned (64)));
-
-INLINE V8
-load (const gdouble *from)
-{
-  return *(const V8 *) from;
-}
-
-INLINE gdouble
-sum_lanes (V8 a)
-{
-  return ((a[0] + a[4]) + (a[1] + a[5])) + ((a[2] + a[6]) + (a[3] + a[7]));
-}
-
-static gdouble
-sum_column (const Column values, guint n)
-{
-  V8 sum = { 0 };
-
-  for (guint i = 0; i < n; i += BUNDLE_LANES)
-    sum += load (values + i);
-  return sum_lanes (sum);
-}
-
-/* Loads three numbers of the points observed by the slots. */
-INLINE void
-gather_points (const BundleBackend *b, const BundleSegment *s,
-    const gdouble *points, Column x, Column y, Column z)
-{
-  const guint32 *slot_point = b->slot_point + s->first;
-
-  for (guint i = 0; i < s->n; i++) {
-    const gdouble *p = points + (gsize) slot_point[i] * BUNDLE_POINT;
-
-    x[i] = p[0];
-    y[i] = p[1];
-    z[i] = p[2];
-  }
-}
-
-/* Stores three numbers of each slot to b->forward. */
-INLINE void
-put_forward (BundleBackend *b, const BundleSegment *s, const Column x,
-    const Column y, const Column z)
-{
-  gdouble *to = b->forward + s->first * BUNDLE_POINT;
-
-  for (guint i = 0; i < s->n; i++) {
-    to[BUNDLE_POINT * i] = x[i];
-    to[BUNDLE_POINT * i + 1] = y[i];
-    to[BUNDLE_POINT * i + 2] = z[i];
-    to[BUNDLE_POINT * i + 3] = 0;
-  }
-}
 
 /* --- one observation after the other --------------------------------------------- */
 
@@ -115,29 +56,6 @@ get_residuals (const BundleBackend *b, const BundleSegment *s,
     bundle_residual (&c, &image, ox[i], oy[i], &rx[i], &ry[i]);
     square[i] = rx[i] * rx[i] + ry[i] * ry[i];
   }
-}
-
-/* Replaces the squares by rho; padding slots get 0. */
-static void
-get_weights (const BundleBackend *b, const BundleSegment *s, Column square,
-    Column weight)
-{
-  gdouble scale = b->config.loss_scale;
-
-  switch (b->config.loss) {
-#define CASE(loss)                                                             \
-  case loss:                                                                   \
-    for (guint i = 0; i < s->n; i++)                                           \
-      square[i] = bundle_loss (loss, scale, square[i], &weight[i]);            \
-    break
-    CASE (BUNDLE_LOSS_NONE);
-    CASE (BUNDLE_LOSS_HUBER);
-    CASE (BUNDLE_LOSS_CAUCHY);
-    CASE (BUNDLE_LOSS_TUKEY);
-#undef CASE
-  }
-  for (guint i = s->n_real; i < s->n; i++)
-    square[i] = weight[i] = 0;
 }
 
 /* --- sums ------------------------------------------------------------------------- */

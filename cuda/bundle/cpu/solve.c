@@ -5,7 +5,7 @@
 /* Normal equations, preconditioned conjugate gradients and candidates. Loops
  * over segments, cameras, points or chunks of vectors run in any order; each
  * item writes its own results, which are summed in order. */
-#include "cuda/bundle/cpu/cpu.h"
+#include "cuda/bundle/cpu/lenses.h"
 
 #include <string.h>
 
@@ -13,16 +13,20 @@
 
 #define CAMERA_GRAIN 16
 
-enum { SUM_GRADIENT = BUNDLE_TRIANGLE, SUM_COST = 54, SUM_MODEL = 0 };
+enum {
+  SUM_GRADIENT = BUNDLE_TRIANGLE,
+  SUM_COST = BUNDLE_SUM_COST,
+  SUM_MODEL = 0
+};
 
-static void
-for_segments (BundleBackend *b, CvisPoolFunc func)
+void
+bundle_cpu_for_segments (BundleBackend *b, CvisPoolFunc func)
 {
   cvis_pool_run (b->pool, b->n_segments, 1, func, b);
 }
 
-static void
-for_cameras (BundleBackend *b, CvisPoolFunc func)
+void
+bundle_cpu_for_cameras (BundleBackend *b, CvisPoolFunc func)
 {
   cvis_pool_run (b->pool, b->n_cameras, CAMERA_GRAIN, func, b);
 }
@@ -80,19 +84,18 @@ sum_segments (const BundleBackend *b, guint at)
   gdouble sum = 0;
 
   for (gsize i = 0; i < b->n_segments; i++)
-    sum += b->partial[BUNDLE_SUMS * i + at];
+    sum += b->partial[b->n_sums * i + at];
   return sum;
 }
 
-/* Sums the segments of a camera. */
-static void
-sum_camera (
+void
+bundle_cpu_sum_camera (
     const BundleBackend *b, guint camera, guint at, guint n, gdouble *to)
 {
   memset (to, 0, n * sizeof *to);
   for (gsize s = b->camera_first[camera]; s < b->camera_first[camera + 1]; s++)
     for (guint i = 0; i < n; i++)
-      to[i] += b->partial[BUNDLE_SUMS * s + at + i];
+      to[i] += b->partial[b->n_sums * s + at + i];
 }
 
 /* Adds all cameras' intrinsics to those of camera 0. */
@@ -130,7 +133,7 @@ linearize_segments (guint first, guint count, gpointer data)
   BundleBackend *b = data;
 
   for (guint i = first; i < first + count; i++) {
-    gdouble *partial = b->partial + (gsize) i * BUNDLE_SUMS;
+    gdouble *partial = b->partial + (gsize) i * b->n_sums;
 
     partial[SUM_COST] = b->kernels->linearize (b, &b->segments[i], partial);
   }
@@ -144,8 +147,9 @@ sum_normal_cameras (guint first, guint count, gpointer data)
   for (guint i = first; i < first + count; i++) {
     gdouble *u = b->u + (gsize) i * BUNDLE_TRIANGLE;
 
-    sum_camera (b, i, 0, BUNDLE_TRIANGLE, u);
-    sum_camera (b, i, SUM_GRADIENT, 9, b->gradient_c + 9 * (gsize) i);
+    bundle_cpu_sum_camera (b, i, 0, BUNDLE_TRIANGLE, u);
+    bundle_cpu_sum_camera (
+        b, i, SUM_GRADIENT, 9, b->gradient_c + 9 * (gsize) i);
     for (guint k = 0; k < 9; k++)
       b->diagonal[9 * (gsize) i + k] = u[bundle_cpu_at (k, k)];
   }
@@ -177,19 +181,22 @@ bundle_cpu_linearize (
 {
   gdouble sums[BUNDLE_CHUNK_SUMS];
 
-  for_segments (b, linearize_segments);
-  for_cameras (b, sum_normal_cameras);
+  bundle_cpu_for_segments (b, linearize_segments);
+  if (b->lenses)
+    bundle_lenses_sum_normal (b);
+  else
+    bundle_cpu_for_cameras (b, sum_normal_cameras);
   share_intrinsics (b, b->gradient_c);
   mask_cameras (b, b->gradient_c);
   share_intrinsics (b, b->diagonal);
   if (!b->scaled)
-    for (gsize i = 0; i < (gsize) b->n_cameras * 9; i++)
+    for (gsize i = 0; i < b->n_vector; i++)
       b->scale_c[i] = bundle_column_scale (b->diagonal[i]);
   for_points (b, sum_normal_points, sums);
   b->scaled = TRUE;
   *cost = sum_segments (b, SUM_COST);
   *gradient = 0;
-  for (gsize i = 0; i < (gsize) b->n_cameras * 9; i++)
+  for (gsize i = 0; i < b->n_vector; i++)
     *gradient = MAX (*gradient, fabs (b->gradient_c[i]));
   for (gsize i = 0; i * b->range_size < b->n_points; i++)
     *gradient = MAX (*gradient, b->chunk[BUNDLE_CHUNK_SUMS * i]);
@@ -204,9 +211,9 @@ forward_segments (guint first, guint count, gpointer data)
   BundleBackend *b = data;
 
   for (guint i = first; i < first + count; i++) {
-    gdouble v[9];
+    gdouble v[BUNDLE_STEP];
 
-    bundle_cpu_expand (b, b->in, b->segments[i].camera, v);
+    bundle_lenses_expand (b, b->in, b->segments[i].camera, v);
     b->kernels->forward (b, &b->segments[i], v);
   }
 }
@@ -243,7 +250,7 @@ backward_segments (guint first, guint count, gpointer data)
 
   for (guint i = first; i < first + count; i++)
     b->kernels->backward (
-        b, &b->segments[i], b->partial + (gsize) i * BUNDLE_SUMS);
+        b, &b->segments[i], b->partial + (gsize) i * b->n_sums);
 }
 
 /* q = (U + D) p - W point */
@@ -258,7 +265,7 @@ multiply_cameras (guint first, guint count, gpointer data)
 
     bundle_cpu_expand (b, b->in, i, v);
     bundle_cpu_multiply_9 (b->u + (gsize) i * BUNDLE_TRIANGLE, v, product);
-    sum_camera (b, i, 0, 9, w);
+    bundle_cpu_sum_camera (b, i, 0, 9, w);
     for (guint k = 0; k < 9; k++)
       b->out[at + k] = product[k] - w[k] + b->damping_c[at + k] * b->in[at + k];
   }
@@ -271,10 +278,13 @@ multiply (BundleBackend *b, const gdouble *p, gdouble *q)
 
   b->in = p;
   b->out = q;
-  for_segments (b, forward_segments);
+  bundle_cpu_for_segments (b, forward_segments);
   for_points (b, eliminate_points, sums);
-  for_segments (b, backward_segments);
-  for_cameras (b, multiply_cameras);
+  bundle_cpu_for_segments (b, backward_segments);
+  if (b->lenses)
+    bundle_lenses_multiply (b);
+  else
+    bundle_cpu_for_cameras (b, multiply_cameras);
   share_intrinsics (b, q);
   mask_cameras (b, q);
 }
@@ -309,11 +319,18 @@ make_right_side (BundleBackend *b)
 {
   for (gsize i = 0; i < b->n_vector; i++)
     b->b[i] = -b->gradient_c[i];
-  for_segments (b, backward_segments);
+  if (b->lenses) { /* the products contain those with b->in */
+    memset (b->x, 0, b->n_vector * sizeof *b->x);
+    b->in = b->x;
+    bundle_cpu_for_segments (b, backward_segments);
+    bundle_lenses_add_right_side (b);
+    return;
+  }
+  bundle_cpu_for_segments (b, backward_segments);
   for (guint i = 0; i < b->n_cameras; i++) {
     gdouble w[9];
 
-    sum_camera (b, i, 0, 9, w);
+    bundle_cpu_sum_camera (b, i, 0, 9, w);
     for (guint k = 0; k < 9; k++)
       b->b[9 * (gsize) i + k] += w[k];
   }
@@ -327,8 +344,7 @@ schur_segments (guint first, guint count, gpointer data)
   BundleBackend *b = data;
 
   for (guint i = first; i < first + count; i++)
-    b->kernels->schur (
-        b, &b->segments[i], b->partial + (gsize) i * BUNDLE_SUMS);
+    b->kernels->schur (b, &b->segments[i], b->partial + (gsize) i * b->n_sums);
 }
 
 static void
@@ -346,14 +362,18 @@ make_preconditioner (BundleBackend *b)
   gboolean schur = b->config.preconditioner != BUNDLE_PRECONDITIONER_JACOBI;
 
   if (schur)
-    for_segments (b, schur_segments);
+    bundle_cpu_for_segments (b, schur_segments);
+  if (b->lenses) {
+    bundle_lenses_make_preconditioner (b);
+    return;
+  }
   for (gsize c = 0; c < b->n_cameras; c++) {
     const gdouble *u = b->u + BUNDLE_TRIANGLE * c;
     gdouble *to = b->schur + BUNDLE_TRIANGLE * c;
     gdouble eliminated[BUNDLE_TRIANGLE] = { 0 };
 
     if (schur)
-      sum_camera (b, (guint) c, 0, BUNDLE_TRIANGLE, eliminated);
+      bundle_cpu_sum_camera (b, (guint) c, 0, BUNDLE_TRIANGLE, eliminated);
     for (guint i = 0; i < BUNDLE_TRIANGLE; i++)
       to[i] = u[i] - eliminated[i];
     for (guint i = BUNDLE_CAMERA_FOCAL; b->shared && c > 0 && i < 9; i++)
@@ -367,7 +387,7 @@ make_preconditioner (BundleBackend *b)
   if (b->cluster)
     bundle_cluster_update (b);
   else
-    for_cameras (b, invert_cameras);
+    bundle_cpu_for_cameras (b, invert_cameras);
 }
 
 static void
@@ -383,10 +403,12 @@ precondition_cameras (guint first, guint count, gpointer data)
 static void
 precondition (BundleBackend *b)
 {
-  if (b->cluster)
+  if (b->lenses)
+    bundle_lenses_precondition (b, b->r, b->z);
+  else if (b->cluster)
     bundle_cluster_apply (b, b->r, b->z);
   else
-    for_cameras (b, precondition_cameras);
+    bundle_cpu_for_cameras (b, precondition_cameras);
 }
 
 /* --- vectors ----------------------------------------------------------------------------- */
@@ -495,9 +517,9 @@ evaluate_segments (guint first, guint count, gpointer data)
   BundleBackend *b = data;
 
   for (guint i = first; i < first + count; i++) {
-    gdouble *partial = b->partial + (gsize) i * BUNDLE_SUMS, v[9];
+    gdouble *partial = b->partial + (gsize) i * b->n_sums, v[BUNDLE_STEP];
 
-    bundle_cpu_expand (b, b->x, b->segments[i].camera, v);
+    bundle_lenses_expand (b, b->x, b->segments[i].camera, v);
     partial[SUM_MODEL] = b->kernels->model (b, &b->segments[i], v);
     partial[SUM_COST] = b->kernels->cost (b, &b->segments[i]);
   }
@@ -510,7 +532,7 @@ make_candidate (BundleBackend *b, BundleStep *step)
   gdouble sums[BUNDLE_CHUNK_SUMS];
 
   b->in = b->x;
-  for_segments (b, forward_segments);
+  bundle_cpu_for_segments (b, forward_segments);
   for_points (b, move_points, sums);
   for (guint c = 0; c < b->n_cameras; c++) {
     gdouble v[9];
@@ -521,9 +543,11 @@ make_candidate (BundleBackend *b, BundleStep *step)
     bundle_add_squares (b->cameras + 9 * (gsize) c, v, 9, sums);
     bundle_constants (b->new_cameras + 9 * (gsize) c, &b->new_constants[c]);
   }
+  if (b->lenses)
+    bundle_lenses_move (b, sums);
   b->eval_points = b->new_points;
   b->eval_constants = b->new_constants;
-  for_segments (b, evaluate_segments);
+  bundle_cpu_for_segments (b, evaluate_segments);
   step->model_decrease = sum_segments (b, SUM_MODEL);
   step->cost = sum_segments (b, SUM_COST);
   step->step_norm = sqrt (sums[0]);
@@ -538,7 +562,7 @@ bundle_cpu_step (BundleBackend *b, gdouble radius, BundleProgress progress,
 
   *step = (BundleStep){ 0 };
   b->radius = radius;
-  for (gsize i = 0; i < 9 * (gsize) b->n_cameras; i++)
+  for (gsize i = 0; i < b->n_vector; i++)
     b->damping_c[i] = bundle_damping (b->diagonal[i], b->scale_c[i], radius);
   for_points (b, damp_points, sums);
   if (b->direct) {

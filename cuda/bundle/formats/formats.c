@@ -296,6 +296,14 @@ check_problem (
              problem->n_observations, 2, format, error);
 }
 
+static gboolean
+check_lenses (const BundleProblem *problem, BundleFormat format, GError **error)
+{
+  return problem->lenses == NULL
+         || cvis_refuse (error, "%s files do not hold camera models of COLMAP",
+             format_names[format]);
+}
+
 static GBytes *
 write_ply (const BundleProblem *problem, const gdouble *errors, GError **error)
 {
@@ -335,6 +343,8 @@ bundle_write_parts (const BundleProblem *problem, BundleFormat format,
 {
   GBytes *all;
 
+  if (!check_lenses (problem, format, error))
+    return FALSE;
   if (format == BUNDLE_FORMAT_BAL)
     return bundle_bal_write (problem, threads, sink, user_data, error);
   all = bundle_write (problem, format, errors, threads, error);
@@ -360,6 +370,8 @@ bundle_write (const BundleProblem *problem, BundleFormat format,
   BundleText text = { 0 };
   GBytes *all = NULL;
 
+  if (!check_lenses (problem, format, error))
+    return NULL;
   if (format == BUNDLE_FORMAT_BUNDLER || format == BUNDLE_FORMAT_NVM
       || format == BUNDLE_FORMAT_COLMAP) {
     if (check_problem (problem, format, error))

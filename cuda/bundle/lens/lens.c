@@ -9,17 +9,9 @@
 #include "cuda/bundle/lens/observation.h"
 
 const BundleLensInfo bundle_lens_info[BUNDLE_N_LENS_MODELS] = {
-  [BUNDLE_LENS_SIMPLE_PINHOLE] = { "SIMPLE_PINHOLE", 1, 0 },
-  [BUNDLE_LENS_PINHOLE] = { "PINHOLE", 2, 0 },
-  [BUNDLE_LENS_SIMPLE_RADIAL] = { "SIMPLE_RADIAL", 1, 1 },
-  [BUNDLE_LENS_RADIAL] = { "RADIAL", 1, 2 },
-  [BUNDLE_LENS_OPENCV] = { "OPENCV", 2, 4 },
-  [BUNDLE_LENS_OPENCV_FISHEYE] = { "OPENCV_FISHEYE", 2, 4 },
-  [BUNDLE_LENS_FULL_OPENCV] = { "FULL_OPENCV", 2, 8 },
-  [BUNDLE_LENS_FOV] = { "FOV", 2, 1 },
-  [BUNDLE_LENS_SIMPLE_RADIAL_FISHEYE] = { "SIMPLE_RADIAL_FISHEYE", 1, 1 },
-  [BUNDLE_LENS_RADIAL_FISHEYE] = { "RADIAL_FISHEYE", 1, 2 },
-  [BUNDLE_LENS_THIN_PRISM_FISHEYE] = { "THIN_PRISM_FISHEYE", 2, 8 },
+#define MODEL(name, n_focal, n_extra) { #name, n_focal, n_extra },
+  BUNDLE_LENS_MODELS (MODEL)
+#undef MODEL
 };
 
 gboolean
@@ -52,7 +44,8 @@ bundle_lens_image (const BundleLens *lens, const gdouble q[3], gdouble image[2])
   const BundleConstants c = { .r = { 1, 0, 0, 0, 1, 0, 0, 0, 1 } };
   BundleSight sight;
 
-  bundle_sight (lens->model, lens->parameters, &c, q[0], q[1], q[2], &sight);
+  bundle_sight (lens->model, (int) bundle_lens_info[lens->model].n_focal,
+      lens->parameters, &c, q[0], q[1], q[2], &sight);
   image[0] = sight.x;
   image[1] = sight.y;
 }

@@ -14,20 +14,26 @@
 
 G_BEGIN_DECLS
 
-/* With COLMAP's numbers */
+/* The models in the order of COLMAP's numbers: name, number of focal lengths, number of
+ * extra parameters */
+#define BUNDLE_LENS_MODELS(MODEL)                                              \
+  MODEL (SIMPLE_PINHOLE, 1, 0)                                                 \
+  MODEL (PINHOLE, 2, 0)                                                        \
+  MODEL (SIMPLE_RADIAL, 1, 1)                                                  \
+  MODEL (RADIAL, 1, 2)                                                         \
+  MODEL (OPENCV, 2, 4)                                                         \
+  MODEL (OPENCV_FISHEYE, 2, 4)                                                 \
+  MODEL (FULL_OPENCV, 2, 8)                                                    \
+  MODEL (FOV, 2, 1)                                                            \
+  MODEL (SIMPLE_RADIAL_FISHEYE, 1, 1)                                          \
+  MODEL (RADIAL_FISHEYE, 1, 2)                                                 \
+  MODEL (THIN_PRISM_FISHEYE, 2, 8)
+
 typedef enum {
-  BUNDLE_LENS_SIMPLE_PINHOLE,
-  BUNDLE_LENS_PINHOLE,
-  BUNDLE_LENS_SIMPLE_RADIAL,
-  BUNDLE_LENS_RADIAL,
-  BUNDLE_LENS_OPENCV,
-  BUNDLE_LENS_OPENCV_FISHEYE,
-  BUNDLE_LENS_FULL_OPENCV,
-  BUNDLE_LENS_FOV,
-  BUNDLE_LENS_SIMPLE_RADIAL_FISHEYE,
-  BUNDLE_LENS_RADIAL_FISHEYE,
-  BUNDLE_LENS_THIN_PRISM_FISHEYE,
-  BUNDLE_N_LENS_MODELS
+#define MODEL(name, n_focal, n_extra) BUNDLE_LENS_##name,
+  BUNDLE_LENS_MODELS (MODEL)
+#undef MODEL
+      BUNDLE_N_LENS_MODELS
 } BundleLensModel;
 
 #define BUNDLE_LENS_SIZE 12 /* parameters of the largest model */

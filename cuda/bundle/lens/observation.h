@@ -25,20 +25,13 @@ typedef struct {
   gdouble by[2][BUNDLE_LENS_SIZE];
 } BundleSight;
 
-/* @model: constant after inlining, so that the loops over observations are compiled for
- * each model */
+/* @model, @n_focal: constant after inlining, so that loops over observations are compiled
+ * for each model */
 BUNDLE_FN void
-bundle_sight (BundleLensModel model, const gdouble *lens,
+bundle_sight (BundleLensModel model, int n_focal, const gdouble *lens,
     const BundleConstants *c, gdouble x, gdouble y, gdouble z,
     BundleSight *sight)
 {
-  const int n_focal = model == BUNDLE_LENS_SIMPLE_PINHOLE
-                              || model == BUNDLE_LENS_SIMPLE_RADIAL
-                              || model == BUNDLE_LENS_RADIAL
-                              || model == BUNDLE_LENS_SIMPLE_RADIAL_FISHEYE
-                              || model == BUNDLE_LENS_RADIAL_FISHEYE
-                          ? 1
-                          : 2;
   gdouble fx = lens[0], fy = lens[n_focal - 1], inverse, u, v;
   BundleWarp warp = { 0 };
 
@@ -67,6 +60,36 @@ bundle_sight (BundleLensModel model, const gdouble *lens,
        i++) {
     sight->by[0][n_focal + 2 + i] = fx * warp.ex[i];
     sight->by[1][n_focal + 2 + i] = fy * warp.ey[i];
+  }
+}
+
+/* The residual of observation @i by a camera with @c, and the point in the camera's
+ * frame. Returns: whether the point lies behind the camera */
+static inline gboolean
+bundle_residual_of (const BundleProblem *problem, const BundleConstants *c,
+    gsize i, gdouble q[3], gdouble r[2])
+{
+  const gdouble *x = problem->points + 3 * (gsize) problem->point_of[i];
+  const gdouble *observed = problem->observed + 2 * i;
+
+  if (problem->lenses) {
+    const BundleLens *lens =
+        &problem->lenses[problem->lens_of[problem->camera_of[i]]];
+
+    for (guint k = 0; k < 3; k++)
+      q[k] = c->r[3 * k] * x[0] + c->r[3 * k + 1] * x[1]
+             + c->r[3 * k + 2] * x[2] + c->t[k];
+    bundle_lens_image (lens, q, r);
+    r[0] -= observed[0];
+    r[1] -= observed[1];
+    return q[2] > 0;
+  } else {
+    const BundleImage image = bundle_image (c, x[0], x[1], x[2]);
+
+    bundle_residual (c, &image, observed[0], observed[1], &r[0], &r[1]);
+    for (guint k = 0; k < 3; k++)
+      q[k] = image.q[k];
+    return image.q[2] * c->focal > 0;
   }
 }
 

@@ -103,7 +103,8 @@ check_lens (BundleLensModel model, const gdouble *lens, const gdouble p[3])
   gdouble by[2][3 + BUNDLE_LENS_SIZE];
   BundleSight sight;
 
-  bundle_sight (model, lens, &c, 0, 0, 0, &sight);
+  bundle_sight (
+      model, (int) bundle_lens_info[model].n_focal, lens, &c, 0, 0, 0, &sight);
   for (guint row = 0; row < 2; row++) {
     memcpy (by[row], sight.a + 3 * row, 3 * sizeof (gdouble));
     memcpy (by[row] + 3, sight.by[row], sizeof sight.by[row]);

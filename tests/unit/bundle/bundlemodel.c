@@ -8,7 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "cuda/bundle/colmap/model.h"
+#include "cuda/bundle/colmap/adjust.h"
+#include "cuda/bundle/engine.h"
 
 /* --- files ---------------------------------------------------------------------- */
 
@@ -525,6 +526,206 @@ test_faults (void)
   free_files (&f);
 }
 
+/* --- adjusting ------------------------------------------------------------------ */
+
+#define N_IMAGES 4
+#define N_POINTS 40
+
+/* Images along x that look along z at points between 4 and 6, without errors; one point
+ * lies behind two images, one behind all but one, and one has one observation. */
+static BundleModel *
+make_model (void)
+{
+  BundleModel *m = g_new0 (BundleModel, 1);
+
+  m->binary = TRUE;
+  m->n_cameras = 2;
+  m->n_images = N_IMAGES + 1;
+  m->n_points = N_POINTS + 3;
+  m->cameras = g_new0 (BundleModelCamera, m->n_cameras);
+  m->images = g_new0 (BundleModelImage, m->n_images);
+  m->points = g_new0 (BundleModelPoint, m->n_points);
+  m->features = g_new0 (BundleModelFeature, m->n_images * m->n_points);
+  m->elements = g_new0 (BundleModelElement, m->n_images * m->n_points);
+  for (guint i = 0; i < 2; i++)
+    m->cameras[i] = (BundleModelCamera){ 7 + i, BUNDLE_LENS_OPENCV, 640, 480,
+      { 500, 505, 320, 240, 0.02, 0.01, 1e-3, 2e-3 } };
+  for (guint i = 0; i < m->n_images; i++) {
+    BundleModelImage *image = &m->images[i];
+
+    *image = (BundleModelImage){ .id = 20 + i,
+      .camera = i % 2,
+      .q = { 2, 0, 0, 0 },
+      .t = { -0.5 * i, 0.1 * i, 0 },
+      .name = g_strdup_printf ("%u.jpg", i),
+      .first = m->n_features };
+    image->n = i < N_IMAGES ? m->n_points : 0;
+    m->n_features += image->n;
+  }
+  for (guint p = 0; p < m->n_points; p++) {
+    BundleModelPoint *point = &m->points[p];
+
+    *point = (BundleModelPoint){ .id = 100 + p,
+      .error = -1,
+      .x = { sin (p * 1.7), cos (p * 2.3), 5 + sin ((gdouble) p) },
+      .first = m->n_elements,
+      .n = p == N_POINTS + 2 ? 1 : N_IMAGES };
+    for (guint i = 0; i < point->n; i++) {
+      const BundleModelImage *image = &m->images[i];
+      BundleModelFeature *feature = &m->features[image->first + p];
+      BundleLens lens = { BUNDLE_LENS_OPENCV };
+
+      memcpy (lens.parameters, m->cameras[0].parameters, 96);
+      bundle_lens_image (&lens,
+          (const gdouble[3]){ point->x[0] + image->t[0],
+              -point->x[1] - image->t[1], -point->x[2] },
+          feature->at);
+      feature->point = point->id;
+      m->elements[m->n_elements++] = (BundleModelElement){ i, p };
+    }
+  }
+  for (guint i = 0; i < N_IMAGES; i++)
+    for (guint p = N_POINTS + 2; i > 0 && p < m->n_points; p++)
+      m->features[m->images[i].first + p].point = BUNDLE_MODEL_NO_POINT;
+  for (guint i = 0; i < 3; i++) { /* beyond these points */
+    if (i < 2)
+      m->images[i].t[2] = -3;
+    m->points[N_POINTS + 1].x[2] = 2;
+  }
+  m->points[N_POINTS].x[2] = 2;
+  m->images[2].t[2] = 0;
+  return m;
+}
+
+static const BundleModelSettings refine_all = { TRUE, TRUE, TRUE, TRUE, TRUE,
+  FALSE };
+
+static void
+test_problem (void)
+{
+  BundleModel *m = make_model ();
+  const gsize n = m->n_points;
+  g_autoptr (BundleProblem) p = NULL;
+  GError *error = NULL;
+  BundleModelMap map;
+
+  p = bundle_model_problem (m, &refine_all, &map, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (p->n_cameras, ==, N_IMAGES);
+  g_assert_cmpuint (p->n_lenses, ==, 2);
+  g_assert_cmpuint (map.n_idle, ==, 1);
+  g_assert_cmpuint (map.n_short, ==, 1);
+  g_assert_cmpuint (map.n_behind, ==, 4);
+  g_assert_cmpuint (map.n_deleted, ==, 0);
+  g_assert_cmpuint (p->n_points, ==, N_POINTS + 2);
+  g_assert_cmpuint (p->n_observations, ==, N_IMAGES * (N_POINTS + 2) - 4);
+  g_assert_cmpuint (m->n_points, ==, n);
+  g_assert_cmpuint (m->points[N_POINTS].n, ==, 2);
+  g_assert_true (m->features[N_POINTS].point == BUNDLE_MODEL_NO_POINT);
+  bundle_model_map_clear (&map);
+  bundle_model_free (m);
+
+  m = make_model ();
+  m->images[2].t[2] = -3;
+  bundle_problem_free (p);
+  p = bundle_model_problem (m, &refine_all, &map, &error);
+  g_assert_cmpuint (map.n_behind, ==, 6);
+  g_assert_cmpuint (map.n_deleted, ==, 2);
+  g_assert_cmpuint (m->n_points, ==, n - 2);
+  g_assert_true (m->features[m->images[3].first + N_POINTS].point
+                 == BUNDLE_MODEL_NO_POINT);
+  bundle_model_map_clear (&map);
+  bundle_model_free (m);
+
+  m = make_model ();
+  bundle_problem_free (p);
+  p = bundle_model_problem (m,
+      &(BundleModelSettings){ TRUE, FALSE, FALSE, FALSE, FALSE, TRUE }, &map,
+      &error);
+  g_assert_cmpuint (map.n_behind, ==, 0);
+  g_assert_cmpuint (p->n_observations, ==, N_IMAGES * (N_POINTS + 2));
+  g_assert_cmpuint (p->lenses[0].constant, ==, 0xfc);
+  g_assert_cmpuint (p->camera_constant[1], ==, 0x3f);
+  g_assert_cmpuint (p->point_constant[1], ==, 1);
+  bundle_model_map_clear (&map);
+  bundle_model_free (m);
+}
+
+static void
+test_adjust (void)
+{
+  g_autoptr (BundleModel) m = make_model ();
+  g_autoptr (BundleProblem) p = NULL;
+  const gdouble start[4] = { 2, 0, 0, 0 };
+  BundleModelMap map;
+  BundleSummary summary;
+  BundleConfig config;
+  GError *error = NULL;
+
+  m->images[0].t[2] = m->images[1].t[2] = 0;
+  for (guint i = 0; i < 2; i++)
+    m->points[N_POINTS + i].x[2] = 5 + sin ((gdouble) (N_POINTS + i));
+  m->cameras[0].parameters[0] *= 1.01;
+  m->images[1].t[0] += 0.01;
+  p = bundle_model_problem (m, &refine_all, &map, &error);
+  g_assert_no_error (error);
+  /* nothing changes, also not the length of a quaternion */
+  bundle_model_update (m, p, &map, 1);
+  g_assert_cmpmem (m->images[1].q, 32, start, 32);
+  g_assert_cmpfloat (m->points[0].error, ==, -1);
+  g_assert_false (m->images[1].moved);
+
+  bundle_config_init (&config);
+  g_assert_true (bundle_solve (p, &config, NULL, NULL, NULL, &summary, &error));
+  g_assert_cmpfloat (summary.final_cost, <, 1e-6 * summary.initial_cost);
+  bundle_summary_clear (&summary);
+  bundle_model_update (m, p, &map, 1);
+  g_assert_true (m->images[1].moved);
+  g_assert_false (m->images[N_IMAGES].moved);
+  g_assert_cmpfloat (m->points[0].error, >=, 0);
+  g_assert_cmpfloat (m->points[0].error, <, 0.01);
+  g_assert_cmpfloat (m->points[N_POINTS + 2].error, ==, -1);
+  g_assert_cmpmem (m->cameras[0].parameters, 96, p->lenses[0].parameters, 96);
+  bundle_model_map_clear (&map);
+}
+
+static void
+check_no_problem (
+    BundleModel *m, const BundleModelSettings *settings, const gchar *words)
+{
+  GError *error = NULL;
+  BundleModelMap map;
+
+  g_assert_null (bundle_model_problem (m, settings, &map, &error));
+  if (!strstr (error->message, words))
+    g_error ("\"%s\" is not in \"%s\"", words, error->message);
+  g_error_free (error);
+}
+
+static void
+test_no_problem (void)
+{
+  g_autoptr (BundleModel) m = make_model ();
+
+  m->rig = g_strdup ("rig 8 has 2 sensors");
+  check_no_problem (
+      m, &refine_all, "rig 8 has 2 sensors, whose poses are tied");
+  g_clear_pointer (&m->rig, g_free);
+  m->cameras[1].parameters[1] = 0;
+  check_no_problem (m, &refine_all,
+      "cameras.bin record 2 (CAMERA_ID 8), focal "
+      "length: 0 is not above 0");
+  m->cameras[1].parameters[1] = 500;
+  m->cameras[1].parameters[3] = -1e5;
+  check_no_problem (m, &refine_all,
+      "cameras.bin record 2 (CAMERA_ID 8), principal "
+      "point: -100000 is far outside the picture");
+  m->cameras[1].parameters[3] = 240;
+  for (guint i = 0; i < m->n_points; i++)
+    m->points[i].x[2] = -1;
+  check_no_problem (m, &refine_all, "no point of the model has 2 observations");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -536,5 +737,8 @@ main (int argc, char **argv)
   g_test_add_func ("/bundlemodel/truncated", test_truncated);
   g_test_add_func ("/bundlemodel/counts", test_counts);
   g_test_add_func ("/bundlemodel/faults", test_faults);
+  g_test_add_func ("/bundlemodel/problem", test_problem);
+  g_test_add_func ("/bundlemodel/adjust", test_adjust);
+  g_test_add_func ("/bundlemodel/no-problem", test_no_problem);
   return g_test_run ();
 }
