@@ -3,13 +3,14 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* `cudavision bundle`: adjusts a reconstruction; writes the model, a video of it and a
- * report. */
+ * report. From folder to folder bundlemodel.c does it. */
 #include "config.h"
 
 #include <gio/gio.h>
 #include <math.h>
 #include <string.h>
 
+#include "bundlemodel.h"
 #include "command.h"
 #include "inputs.h"
 #include "json.h"
@@ -19,11 +20,13 @@
 #include "report.h"
 #include "video.h"
 
+#define DEFAULT_ITERATIONS 50
+
 static struct {
   gchar *output, *format, *video, *loss, *constants;
   gdouble loss_scale;
   gint iterations;
-  gboolean fix_intrinsics, shared_intrinsics;
+  gboolean fix_intrinsics, shared_intrinsics, keep_behind;
 } options;
 
 static const GOptionEntry entries[] = {
@@ -45,10 +48,14 @@ static const GOptionEntry entries[] = {
       "Keep focal lengths and distortion", NULL },
   { "shared-intrinsics", 0, 0, G_OPTION_ARG_NONE, &options.shared_intrinsics,
       "One focal length and distortion for all cameras", NULL },
+  { "keep-behind", 0, 0, G_OPTION_ARG_NONE, &options.keep_behind,
+      "From folder to folder: use observations behind their cameras instead of "
+      "deleting them",
+      NULL },
   { "constants", 0, 0, G_OPTION_ARG_FILENAME, &options.constants,
       "File of parameters to keep", "FILE" },
   { "max-iterations", 0, 0, G_OPTION_ARG_INT, &options.iterations,
-      "Most iterations; default: 50", "N" },
+      "Most iterations; default: 50, from folder to folder 100", "N" },
   { NULL },
 };
 
@@ -137,7 +144,7 @@ append_adjustment (GString *launch, const Adjustment *self)
     g_string_append (launch, "shared-intrinsics=true ");
   if (options.constants != NULL)
     launch_set (launch, "constants", options.constants);
-  if (options.iterations != 50)
+  if (options.iterations != DEFAULT_ITERATIONS)
     launch_set_int (launch, "max-iterations", options.iterations);
   if (common->backend != NULL)
     launch_set (launch, "backend", common->backend);
@@ -444,7 +451,7 @@ check_bundle_options (GError **error)
         options.video);
   if (!(options.loss_scale > 0))
     return set_usage (error, "--loss-scale is not above 0%s", "");
-  if (options.iterations < 0 || options.iterations > 10000)
+  if (options.iterations < -1 || options.iterations > 10000)
     return set_usage (error, "--max-iterations is not in 0 to 10000%s", "");
   return TRUE;
 }
@@ -459,8 +466,9 @@ check_folder (const gchar *name, GError **error)
 
   if (!ok && g_file_test (binary, G_FILE_TEST_EXISTS))
     g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_SUPPORTED,
-        "%s is a binary COLMAP model, which is not supported yet; convert it "
-        "with colmap model_converter --output_type TXT",
+        "%s is a binary COLMAP model, which is written to a folder: "
+        "cudavision bundle MODEL_IN MODEL_OUT; or convert it with colmap "
+        "model_converter --output_type TXT",
         name);
   else if (!ok)
     g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND,
@@ -509,42 +517,150 @@ clear_adjustment (Adjustment *self)
   g_free (self->backend);
 }
 
+/* --- from folder to folder --------------------------------------------------- */
+
+/* Options of pipelines, which folders do not have */
+static gboolean
+check_folder_options (const CommonOptions *common, GError **error)
+{
+  const struct {
+    const gchar *name;
+    gboolean given;
+  } others[] = {
+    { "--output", options.output != NULL },
+    { "--format", options.format != NULL },
+    { "--video", options.video != NULL },
+    { "--constants", options.constants != NULL },
+    { "--shared-intrinsics", options.shared_intrinsics },
+    { "--report", common->report != NULL },
+    { "--show", common->show },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (others); i++)
+    if (others[i].given)
+      return set_usage (error,
+          "from folder to folder there is no pipeline, so %s is not possible",
+          others[i].name);
+  if (g_strcmp0 (common->backend, "cuda") == 0)
+    return set_usage (error,
+        "--backend cuda: COLMAP's camera models are adjusted on the CPU%s", "");
+  return TRUE;
+}
+
+static void
+take_own_options (const ColmapOptions *colmap, BundleModelSettings *settings,
+    BundleConfig *config)
+{
+  static const gchar *const losses[] = { "none", "huber", "cauchy", "tukey" };
+
+  *settings = colmap->settings;
+  *config = colmap->config;
+  if (options.fix_intrinsics)
+    settings->refine_focal = settings->refine_extra = settings->refine_centre =
+        FALSE;
+  settings->keep_behind = options.keep_behind;
+  for (guint i = 0; i < G_N_ELEMENTS (losses); i++)
+    if (g_strcmp0 (options.loss, losses[i]) == 0)
+      config->loss = (BundleLoss) i;
+  config->loss_scale = options.loss_scale;
+  if (options.iterations >= 0)
+    config->max_iterations = (guint) options.iterations;
+}
+
+static void
+adjust_folder (
+    const CommonOptions *common, const ColmapOptions *colmap, GError **error)
+{
+  const guint n = g_strv_length (common->inputs);
+  const gchar *input = n == 2 ? common->inputs[0] : colmap->input;
+  const gchar *output = n == 2 ? common->inputs[1] : colmap->output;
+  BundleModelSettings settings;
+  BundleConfig config;
+
+  if (n != 0 && (n != 2 || colmap->input || colmap->output)) {
+    set_usage (error, "%s must be MODEL_IN MODEL_OUT, or options for both",
+        "the folders");
+    return;
+  }
+  if (input == NULL || output == NULL) {
+    set_usage (error, "%s is missing",
+        input == NULL ? "--input_path" : "--output_path");
+    return;
+  }
+  if (!check_bundle_options (error) || !check_folder_options (common, error))
+    return;
+  take_own_options (colmap, &settings, &config);
+  for (guint i = 0; i < colmap->ignored->len && !common->quiet; i++)
+    g_printerr ("cudavision bundle: --%s has no meaning here\n",
+        (const gchar *) colmap->ignored->pdata[i]);
+  bundle_model_adjust (
+      common, input, output, colmap->used, &settings, &config, error);
+}
+
+/* --- start --------------------------------------------------------------------- */
+
+static void
+run_pipeline (const CommonOptions *common, GError **error)
+{
+  Adjustment self = { common };
+
+  if (options.keep_behind) {
+    set_usage (error, "--keep-behind is for MODEL_IN MODEL_OUT%s", "");
+    return;
+  }
+  if (options.iterations < 0)
+    options.iterations = DEFAULT_ITERATIONS;
+  self.name = common->inputs[0];
+  self.numbers = g_array_new (FALSE, FALSE, sizeof (gdouble));
+  self.costs = g_array_new (FALSE, FALSE, sizeof (gdouble));
+  if (check_bundle_options (error)) {
+    if (common->show)
+      launch_print (make_bundle_launch (&self, FALSE));
+    else
+      run_adjustment (&self, error);
+  }
+  clear_adjustment (&self);
+}
+
 static ExitStatus
 run_bundle (gint argc, gchar **argv)
 {
   CommonOptions common;
-  Adjustment self = { &common };
+  ColmapOptions colmap;
   ExitStatus status;
   GError *error = NULL;
 
   options.loss_scale = 1;
-  options.iterations = 50;
-  if (!options_parse (&command_bundle, entries,
-          OPTIONS_COMPUTE | OPTIONS_REPORT | OPTIONS_INPUT, argc, argv, &common,
-          &status))
-    return status;
-  self.name = common.inputs[0];
-  self.numbers = g_array_new (FALSE, FALSE, sizeof (gdouble));
-  self.costs = g_array_new (FALSE, FALSE, sizeof (gdouble));
-  if (check_bundle_options (&error)) {
-    if (common.show)
-      launch_print (make_bundle_launch (&self, FALSE));
+  options.iterations = -1; /* not given */
+  colmap_options_init (&colmap);
+  if (!colmap_options_take (&colmap, &argc, argv, &error)) {
+    status = command_end ("bundle", error);
+  } else if (options_parse (&command_bundle, entries,
+                 OPTIONS_COMPUTE | OPTIONS_REPORT
+                     | (colmap.used ? OPTIONS_PLAIN : OPTIONS_INPUTS),
+                 argc, argv, &common, &status)) {
+    if (colmap.used || common.inputs[1] != NULL)
+      adjust_folder (&common, &colmap, &error);
     else
-      run_adjustment (&self, &error);
+      run_pipeline (&common, &error);
+    status = command_end ("bundle", error);
+    options_clear (&common);
   }
-  status = command_end ("bundle", error);
-  clear_adjustment (&self);
-  options_clear (&common);
+  colmap_options_clear (&colmap);
   return status;
 }
 
 const Command command_bundle = {
   .name = "bundle",
-  .arguments = "MODEL - bundle adjustment of a reconstruction",
+  .arguments = "MODEL [MODEL_OUT] - bundle adjustment of a reconstruction",
   .summary = "bundle adjustment: BAL, Bundler, NVM or COLMAP in and out",
   .examples =
       "Examples:\n"
       "  cudavision bundle problem.txt -o adjusted.ply --report ba.html\n"
-      "  cudavision bundle sparse/0/ -o adjusted.tar --fix-intrinsics",
+      "  cudavision bundle sparse/0/ sparse/adjusted/\n\n"
+      "From a folder with a COLMAP model, binary or text, to another, with all "
+      "camera models, on the CPU. The options of colmap bundle_adjuster do the "
+      "same: input_path, output_path, project_path and those that begin with "
+      "BundleAdjustment.",
   .run = run_bundle,
 };

@@ -21,6 +21,16 @@ bundle_config_init (BundleConfig *config)
   };
 }
 
+const gchar *
+bundle_stop_name (BundleStop stop)
+{
+  static const gchar *const names[] = { "function-tolerance",
+    "parameter-tolerance", "gradient-tolerance", "max-iterations", "radius",
+    "cancelled" };
+
+  return names[stop];
+}
+
 gboolean
 bundle_config_check (const BundleConfig *config, GError **error)
 {

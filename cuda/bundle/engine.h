@@ -118,6 +118,9 @@ typedef enum {
   BUNDLE_STOP_CANCELLED,
 } BundleStop;
 
+/* "function-tolerance" and so on */
+const gchar *bundle_stop_name (BundleStop stop);
+
 /**
  * BundleSummary: the result of a solve, with the counts that are reported to users; these
  * are 0 after a cancellation

@@ -165,16 +165,6 @@ show_iteration (const BundleIteration *iteration, gpointer user_data)
 /* --- adjustment --------------------------------------------------------------------- */
 
 static const gchar *
-name_stop (BundleStop stop)
-{
-  static const gchar *const names[] = { "function-tolerance",
-    "parameter-tolerance", "gradient-tolerance", "max-iterations", "radius",
-    "cancelled" };
-
-  return names[stop];
-}
-
-static const gchar *
 name_solver (BundleSolver solver)
 {
   static const gchar *const names[] = { "none", "conjugate-gradients",
@@ -213,8 +203,9 @@ describe_summary (GstCudaBundleAdjust *self, const BundleProblem *problem,
       summary->iterations, "pcg-iterations", G_TYPE_UINT,
       summary->pcg_iterations, "solver", G_TYPE_STRING,
       name_solver (summary->solver), "stop", G_TYPE_STRING,
-      name_stop (summary->stop), "seconds", G_TYPE_DOUBLE, summary->seconds,
-      "device-bytes", G_TYPE_UINT64, (guint64) summary->device_bytes, NULL);
+      bundle_stop_name (summary->stop), "seconds", G_TYPE_DOUBLE,
+      summary->seconds, "device-bytes", G_TYPE_UINT64,
+      (guint64) summary->device_bytes, NULL);
   GValue deficient = G_VALUE_INIT, camera = G_VALUE_INIT;
 
   gst_structure_set (stats, "behind-cameras", G_TYPE_UINT64,

@@ -13,6 +13,11 @@ try:
     import h5py
 except ImportError:
     h5py = None
+try:
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../oracle"))
+    import colmap_models
+except ImportError:  # it needs NumPy
+    colmap_models = None
 
 PROGRAM = os.path.abspath(sys.argv.pop(1))
 SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools")
@@ -609,7 +614,137 @@ class Models(Tool):
         self.assertEqual(json.loads(run("bundle", "model", "--json")[0])["cameras"], 8)
         os.mkdir("binary")
         open("binary/cameras.bin", "wb").close()
-        self.assertIn("binary COLMAP model", run("bundle", "binary", status=1)[1])
+        self.assertIn("cudavision bundle MODEL_IN MODEL_OUT", run("bundle", "binary", status=1)[1])
+
+
+MODEL_FILES = ("cameras.bin", "images.bin", "points3D.bin")
+
+
+@unittest.skipIf(colmap_models is None, "needs NumPy")
+class ColmapModels(Tool):
+    def make_model(self, *names, cameras=2):
+        colmap_models.simulate("in", names, 12, 300, cameras)
+
+    def files(self, folder):
+        self.assertEqual(sorted(os.listdir(folder)), sorted(MODEL_FILES))
+        return [read(f"{folder}/{name}") for name in MODEL_FILES]
+
+    def test_every_camera_model(self):
+        """In one model; the costs are those that NumPy finds in the files."""
+        self.make_model(*(model[0] for model in colmap_models.MODELS), cameras=11)
+        found = json.loads(run("bundle", "in", "out", "--json")[0])
+        for folder, name in (("in", "initial-cost"), ("out", "final-cost")):
+            cost, observations = colmap_models.cost(folder)
+            self.assertAlmostEqual(found[name] / cost, 1, delta=1e-9)
+            self.assertEqual(found["observations"], observations)
+        self.assertLess(found["final-cost"], 0.1 * found["initial-cost"])
+        before, after = colmap_models.read("in"), colmap_models.read("out")
+        for i in range(3):
+            self.assertEqual(list(before[i]), list(after[i]))
+        for i, image in before[1].items():
+            self.assertEqual(after[1][i]["name"], image["name"])
+            self.assertEqual(after[1][i]["features"].tobytes(), image["features"].tobytes())
+        for i, camera in before[0].items():  # the principal point
+            n = colmap_models.MODELS[camera["model"]][1]
+            self.assertEqual(after[0][i]["params"][n:n + 2], camera["params"][n:n + 2])
+
+    def test_an_unchanged_model_and_a_replaced_one(self):
+        self.make_model("SIMPLE_RADIAL")
+        run("bundle", "in", "new/folder", "--max-iterations", "0")
+        self.assertEqual(self.files("in"), self.files("new/folder"))
+        run("bundle", "in", "new/folder")
+        self.assertIn("stopped by", run("bundle", "in", "in")[0])
+        self.assertEqual(self.files("in"), self.files("new/folder"))
+        run("bundle", "in", "new/folder", "--threads", "3")
+        run("bundle", "in", "in", "--threads", "1", "-q")
+        self.assertEqual(self.files("in"), self.files("new/folder"))
+
+    def test_calls_of_bundle_adjuster(self):
+        """As nerfstudio and instant-ngp call it, and with a project file"""
+        self.make_model("OPENCV", cameras=1)
+        shutil.copytree("in", "again")
+        run("bundle", "--input_path", "in", "--output_path", "in",
+            "--BundleAdjustment.refine_principal_point", "1")
+        moved = colmap_models.read("in")[0][3]["params"]
+        self.assertNotEqual(moved[2:4], colmap_models.read("again")[0][3]["params"][2:4])
+        with open("project.ini", "w", encoding="utf-8") as file:
+            file.write("log_to_stderr=false\nimage_path=images\ninput_path=again\n[SiftExtraction]\n"
+                       "num_threads=4\n[BundleAdjustment]\n# all\nrefine_principal_point=true\n"
+                       "max_num_iterations = 5\n")
+        _, text = run("bundle", "--project_path=project.ini", "--output_path=out", "--log_level", "2",
+                      "--BundleAdjustment.max_num_iterations=100", "-q")
+        self.assertEqual(text, "")
+        self.assertEqual(self.files("in"), self.files("out"))
+        text, log = run("bundle", "again", "out", "--random_seed", "1",
+                        "--BundleAdjustmentCeres.max_num_iterations", "2")
+        self.assertIn("2 iterations", text)
+        self.assertEqual(log, "cudavision bundle: --random_seed has no meaning here\n")
+        kept = "refine_focal_length", "refine_extra_params", "refine_extrinsics"
+        run("bundle", "again", "out", *(f"--BundleAdjustment.{name}=0" for name in kept))
+        before, after = colmap_models.read("again"), colmap_models.read("out")
+        self.assertEqual(before[0], after[0])
+        self.assertEqual([i["q"] + i["t"] for i in before[1].values()],
+                         [i["q"] + i["t"] for i in after[1].values()])
+        self.assertNotEqual([p["x"] for p in before[2].values()], [p["x"] for p in after[2].values()])
+
+    def test_points_behind_and_short_tracks(self):
+        self.make_model("PINHOLE", cameras=1)
+        cameras, images, points = colmap_models.read("in")
+        first, second, third = list(points)[:3]
+        points[first]["x"] = [1000, 0, 0]
+        points[second]["track"] = points[second]["track"][:1]
+        colmap_models.write("in", cameras, images, points)
+        found = json.loads(run("bundle", "in", "out", "--json")[0])
+        self.assertGreater(found["deleted-observations"], 0)
+        self.assertEqual(found["short-points"], 1)
+        after = colmap_models.read("out")
+        self.assertEqual(len(after[2]), len(points) - found["deleted-points"])
+        self.assertEqual(after[2][second]["x"], points[second]["x"])
+        self.assertGreaterEqual(after[2][third]["error"], 0)
+        kept = json.loads(run("bundle", "in", "out", "--json", "--keep-behind")[0])
+        self.assertEqual(kept["observations"], sum(len(p["track"]) for p in points.values()) - 1)
+        self.assertEqual(kept["deleted-observations"], 0)
+
+    def test_texts(self):
+        """A text model stays one, and becomes binary with the options of COLMAP."""
+        launch("bundletestsrc cameras=8 points=300 format=colmap ! filesink location=m.tar")
+        os.mkdir("model")
+        subprocess.run(["tar", "xf", "m.tar", "-C", "model"], check=True)
+        run("bundle", "model", "out")
+        self.assertEqual(sorted(os.listdir("out")), ["cameras.txt", "images.txt", "points3D.txt"])
+        run("bundle", "--input_path", "model", "--output_path", "binary")
+        cost, _ = colmap_models.cost("binary")
+        found = json.loads(run("bundle", "out", "again", "--json", "--max-iterations", "0")[0])
+        self.assertAlmostEqual(found["initial-cost"] / cost, 1, delta=1e-6)
+
+    def test_refusals(self):
+        self.make_model("PINHOLE", cameras=1)
+        before = self.files("in")
+        call = "bundle", "--input_path", "in", "--output_path", "in"
+        for arguments, text in (
+                ((*call, "--BundleAdjustment.refine_focal_lenght", "1"),
+                 "did you mean --BundleAdjustment.refine_focal_length?"),
+                ((*call, "--BundleAdjustment.refine_extrinsics", "maybe"), "it must be 0 or 1"),
+                ((*call, "--BundleAdjustment.max_num_iterations", "-1"), "an integer of 0 to 10000"),
+                ((*call, "--BundleAdjustment.function_tolerance"), "followed by a value"),
+                (("bundle", "--input_path", "in"), "--output_path is missing"),
+                (("bundle", "in", "out", "-o", "x.ply"), "--output is not possible"),
+                (("bundle", "in", "out", "--show"), "--show is not possible"),
+                (("bundle", "in", "out", "--backend", "cuda"), "are adjusted on the CPU"),
+                (("bundle", "in", "out", "third"), "must be MODEL_IN MODEL_OUT"),
+                (("bundle", "in", "--keep-behind"), "is for MODEL_IN MODEL_OUT")):
+            self.assertIn(text, run(*arguments, status=2)[1])
+        with open("project.ini", "w", encoding="utf-8") as file:
+            file.write("[BundleAdjustment]\nrefine_all=1\n")
+        self.assertIn("project.ini line 2: unknown option BundleAdjustment.refine_all",
+                      run("bundle", "--project_path", "project.ini", status=2)[1])
+        self.assertIn("missing", run("bundle", "missing", "out", status=1)[1])
+        run("bundle", "in", "in", status=1, preexec_fn=limit_files)  # a full disk
+        self.assertEqual(self.files("in"), before)
+        with open("in/points3D.bin", "r+b") as file:
+            file.truncate(100)
+        self.assertIn("points3D.bin: its header names", run("bundle", "in", "out", status=1)[1])
+        self.assertFalse(os.path.exists("out"))
 
 
 class Calibrate(Tool):
