@@ -78,6 +78,7 @@ typedef struct {
  * BundleModel: the arrays are freed by bundle_model_free()
  * @binary: how it was read
  * @comments: (nullable): the lines of the texts before the first record
+ * @blank: lines of features end with a blank, as later versions write them
  * @rigs, @frames: (nullable): the files
  * @frame_list: (nullable) (element-type BundleModelFrame)
  * @rig: (nullable): a rig with several sensors, for an error
@@ -94,6 +95,7 @@ typedef struct {
   BundleModelPoint *points;
   BundleModelElement *elements;
   gchar *comments[3];
+  gboolean blank;
   GBytes *rigs, *frames;
   GArray *frame_list;
   gchar *rig;

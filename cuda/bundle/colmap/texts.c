@@ -178,6 +178,7 @@ read_text_image (BundleScanner *s, BundleModel *model, BundleModelImage *image,
     if (!read_text_feature (s, &model->features[model->n_features++], error))
       return FALSE;
   image->n = model->n_features - image->first;
+  model->blank |= image->n > 0 && s->at[-1] == ' ';
   bundle_scan_skip_line (s);
   return TRUE;
 }
@@ -320,7 +321,7 @@ write_text_features (
     else
       bundle_text_integer (to, ' ', feature->point);
   }
-  bundle_text_string (to, "\n");
+  bundle_text_string (to, model->blank && image->n > 0 ? " \n" : "\n");
 }
 
 static void

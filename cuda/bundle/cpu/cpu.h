@@ -40,6 +40,7 @@ typedef struct {
 typedef struct _BundleCluster BundleCluster;
 typedef struct _BundleDirect BundleDirect;
 typedef struct _BundleCpuLenses BundleCpuLenses;
+typedef struct _BundleCpuSchur BundleCpuSchur;
 
 /* Processes elements or points first..end-1, a chunk; adds to sums, which
  * are 0 before */
@@ -136,6 +137,11 @@ typedef struct _BundleCpuKernels {
   /* Returns: the sum of -J d (r + J d / 2), d: @v and point */
   gdouble (*model) (
       BundleBackend *b, const BundleSegment *segment, const gdouble v[9]);
+
+  /* With lenses: to @w Jpose^T Jp of each slot, 6 x 3, and to @of_lens Jlens^T Jp, with
+   * BUNDLE_LENS_SIZE x 3 for each slot */
+  void (*products) (const BundleBackend *b, const BundleSegment *segment,
+      gdouble *w, gdouble *of_lens);
 
   /* Dense matrices, with rows @stride apart. A symmetric matrix is its upper
    * triangle; R is upper triangular, with R^T R the matrix. BUNDLE_MARGIN columns

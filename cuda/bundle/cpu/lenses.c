@@ -4,7 +4,7 @@
  */
 /* Sums of a lens run over its cameras in their order, those of a camera over its
  * segments, so they do not depend on the number of threads. */
-#include "cuda/bundle/cpu/lenses.h"
+#include "cuda/bundle/cpu/schur.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +24,7 @@ bundle_lenses_free (BundleCpuLenses *lenses)
   free (lenses->of_lens);
   free (lenses->rows_of);
   free (lenses->rows);
+  bundle_schur_free (lenses->schur);
   free (lenses->arrows);
   free (lenses->inverses);
   g_free (lenses);
@@ -156,6 +157,30 @@ bundle_lenses_sum_normal (BundleBackend *b)
 }
 
 /* --- products --------------------------------------------------------------------- */
+
+/* The matrix takes about as long as this many products. */
+#define FEW_PRODUCTS 12
+
+void
+bundle_lenses_prepare (BundleBackend *b, guint iteration)
+{
+  BundleCpuLenses *l = b->lenses;
+
+  if (iteration == 0)
+    l->ready = FALSE;
+  if (!l->ready
+      && iteration >= (l->last > 2 * FEW_PRODUCTS ? 0 : FEW_PRODUCTS)) {
+    if (!l->tried && !bundle_schur_new (b, &l->schur, NULL)) {
+      bundle_schur_free (l->schur); /* without the memory it is not used */
+      l->schur = NULL;
+    }
+    l->tried = TRUE;
+    if (l->schur) {
+      bundle_schur_update (b, l->schur);
+      l->ready = TRUE;
+    }
+  }
+}
 
 static void
 multiply_poses (guint first, guint count, gpointer data)
@@ -399,11 +424,17 @@ triangle_segments (guint first, guint count, gpointer data)
 }
 
 void
-bundle_lenses_sum_blocks (BundleBackend *b)
+bundle_lenses_sum_triangles (BundleBackend *b)
 {
   b->lenses->alone = TRUE;
   bundle_cpu_for_segments (b, triangle_segments);
   b->lenses->alone = FALSE;
+}
+
+void
+bundle_lenses_sum_blocks (BundleBackend *b)
+{
+  bundle_lenses_sum_triangles (b);
   for (guint c = 0; c < b->n_cameras; c++) {
     const guint size = BUNDLE_POSE + lens_of (b, c)->n;
     gdouble triangle[BUNDLE_LENS_SUMS];

@@ -56,6 +56,9 @@ typedef struct {
  * @of_lens: n_cameras: the cameras of each lens, those of lens i from @first_of[i] on
  * @rows_of: n_segments: where the rows of each begin
  * @alone: the triangles are of U alone, without the Schur complement
+ * @schur: (nullable): the Schur complement, after @tried; @ready: for this step. Where
+ *   it is not, products are those with the observations
+ * @last: conjugate gradient iterations of the last step
  * @arrows: of each camera
  * @inverses: of each lens, BUNDLE_LENS_SIZE^2
  */
@@ -69,6 +72,9 @@ struct _BundleCpuLenses {
   gsize *rows_of;
   gdouble *rows;
   gboolean alone;
+  BundleCpuSchur *schur;
+  gboolean tried, ready;
+  guint last;
   BundleCpuArrow *arrows;
   gdouble *inverses;
 };
@@ -100,12 +106,17 @@ void bundle_lenses_multiply (BundleBackend *b);
 void bundle_lenses_add_right_side (BundleBackend *b);
 /* Inverts the blocks of poses and lenses. */
 void bundle_lenses_make_preconditioner (BundleBackend *b);
+/* Computes the Schur complement when conjugate gradients take so many iterations that it
+ * pays. @iteration: of this step, from 0 */
+void bundle_lenses_prepare (BundleBackend *b, guint iteration);
 /* z = M r */
 void bundle_lenses_precondition (
     BundleBackend *b, const gdouble *r, gdouble *z);
 /* The candidates of the lenses; adds squares of step and state. */
 void bundle_lenses_move (BundleBackend *b, gdouble sums[2]);
 void bundle_lenses_accept (BundleCpuLenses *lenses);
+/* Sets the segments' sums to the triangles of U. */
+void bundle_lenses_sum_triangles (BundleBackend *b);
 /* Sets b->u to the blocks of the poses. */
 void bundle_lenses_sum_blocks (BundleBackend *b);
 

@@ -126,6 +126,19 @@ get_columns (const BundleSegment *s, const Rows *r, Columns to)
   ((r)->a[(e) * (r)->stride + (i)] * (yx)                                      \
       + (r)->a[(3 + (e)) * (r)->stride + (i)] * (yy))
 
+/* Jp of slot @i: A R */
+INLINE void
+get_point_rows (
+    const Rows *r, const BundleConstants *c, guint i, gdouble j[2][3])
+{
+  for (guint row = 0; row < 2; row++)
+    for (guint k = 0; k < 3; k++) {
+      j[row][k] = 0;
+      for (guint e = 0; e < 3; e++)
+        j[row][k] += r->a[(3 * row + e) * r->stride + i] * c->r[3 * e + k];
+    }
+}
+
 /* --- kernels ------------------------------------------------------------------------- */
 
 /* V and gradient of the points, from the stored derivatives */
@@ -139,12 +152,7 @@ put_point_sums (BundleBackend *b, const BundleSegment *s, const Rows *r,
   for (guint i = 0; i < s->n; i++) {
     gdouble j[2][3];
 
-    for (guint row = 0; row < 2; row++)
-      for (guint k = 0; k < 3; k++) {
-        j[row][k] = 0;
-        for (guint e = 0; e < 3; e++)
-          j[row][k] += r->a[(3 * row + e) * r->stride + i] * c.r[3 * e + k];
-      }
+    get_point_rows (r, &c, i, j);
     for (guint k = 0, at = 0; k < 3; k++)
       for (guint l = k; l < 3; l++, at++)
         to[9 * i + at] = j[0][k] * j[0][l] + j[1][k] * j[1][l];
@@ -354,12 +362,7 @@ get_projections (const BundleBackend *b, const BundleSegment *s, const Rows *r,
     xy[i] = 0;
     if (b->lenses->alone)
       continue;
-    for (guint row = 0; row < 2; row++)
-      for (guint k = 0; k < 3; k++) {
-        j[row][k] = 0;
-        for (guint e = 0; e < 3; e++)
-          j[row][k] += r->a[(3 * row + e) * r->stride + i] * c.r[3 * e + k];
-      }
+    get_point_rows (r, &c, i, j);
     bundle_multiply_3 (inverse, j[0][0], j[0][1], j[0][2], x);
     bundle_multiply_3 (inverse, j[1][0], j[1][1], j[1][2], y);
     xx[i] -= j[0][0] * x[0] + j[0][1] * x[1] + j[0][2] * x[2];
@@ -398,6 +401,31 @@ schur_lens (BundleBackend *b, const BundleSegment *s, gdouble *partial)
   }
 }
 
+/* Adds the products of a slot's rows of derivatives, x and y, with those by its point */
+static void
+products_lens (const BundleBackend *b, const BundleSegment *s, gdouble *w,
+    gdouble *of_lens)
+{
+  const BundleConstants c = b->constants[s->camera];
+  Columns j;
+  Rows r;
+
+  find_rows (b, s, &r);
+  get_columns (s, &r, j);
+  for (guint i = 0; i < s->n; i++) {
+    gdouble *to = w + (s->first + i) * BUNDLE_POSE * 3;
+    gdouble p[2][3];
+
+    get_point_rows (&r, &c, i, p);
+    for (guint e = 0; e < BUNDLE_POSE + r.n; e++) {
+      if (e == BUNDLE_POSE)
+        to = of_lens + (s->first + i) * BUNDLE_LENS_SIZE * 3;
+      for (guint k = 0; k < 3; k++)
+        *to++ = j[e][i] * p[0][k] + j[BUNDLE_LENS_UNKNOWNS + e][i] * p[1][k];
+    }
+  }
+}
+
 static gdouble
 model_lens (BundleBackend *b, const BundleSegment *s, const gdouble *v)
 {
@@ -428,4 +456,5 @@ const BundleCpuKernels TABLE (BUNDLE_CPU_LEVEL) = {
   .backward = backward_lens,
   .schur = schur_lens,
   .model = model_lens,
+  .products = products_lens,
 };

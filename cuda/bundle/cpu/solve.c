@@ -5,7 +5,7 @@
 /* Normal equations, preconditioned conjugate gradients and candidates. Loops
  * over segments, cameras, points or chunks of vectors run in any order; each
  * item writes its own results, which are summed in order. */
-#include "cuda/bundle/cpu/lenses.h"
+#include "cuda/bundle/cpu/schur.h"
 
 #include <string.h>
 
@@ -278,6 +278,11 @@ multiply (BundleBackend *b, const gdouble *p, gdouble *q)
 
   b->in = p;
   b->out = q;
+  if (b->lenses && b->lenses->ready) {
+    bundle_schur_multiply (b, b->lenses->schur);
+    mask_cameras (b, q);
+    return;
+  }
   bundle_cpu_for_segments (b, forward_segments);
   for_points (b, eliminate_points, sums);
   bundle_cpu_for_segments (b, backward_segments);
@@ -472,6 +477,8 @@ solve_pcg (BundleBackend *b, BundleProgress progress, gpointer user_data,
       break;
     b->beta = *iterations == 0 ? 0 : rho / last;
     for_elements (b, update_direction, sums);
+    if (b->lenses)
+      bundle_lenses_prepare (b, *iterations);
     multiply (b, b->p, b->q);
     for_elements (b, dot_p_q, sums);
     curvature = sums[0];
@@ -484,6 +491,8 @@ solve_pcg (BundleBackend *b, BundleProgress progress, gpointer user_data,
     if (*iterations * (model - last_model) < b->config.eta * model)
       break;
   }
+  if (b->lenses)
+    b->lenses->last = *iterations;
   return TRUE;
 }
 

@@ -293,6 +293,7 @@ test_binary_folder (void)
   g_assert_false (bundle_model_is_folder (folder));
 }
 
+#define BLANK " " /* as COLMAP 4 writes it */
 #define TEXT_CAMERAS                                                           \
   "# Camera list with one line of data per camera:\n"                          \
   "#   CAMERA_ID, MODEL, WIDTH, HEIGHT, PARAMS[]\n"                            \
@@ -300,7 +301,7 @@ test_binary_folder (void)
 #define TEXT_IMAGES                                                            \
   "# Image list\n"                                                             \
   "4 0.5 -0.5 0.5 0.5 0 1.0000000000000001e-05 2 7 my photo.jpg\n"             \
-  "1.5 2 5 3 4 -1 1.5 2.5 5\n"                                                 \
+  "1.5 2 5 3 4 -1 1.5 2.5 5" BLANK "\n"                                        \
   "2 1 0 0 0 0 0 1 7 b\n"                                                      \
   "\n"
 #define TEXT_POINTS                                                            \

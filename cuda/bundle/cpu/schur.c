@@ -1,0 +1,583 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* S = U - W V^-1 W^T consists of
+ *
+ *   [P   C]   P: a block of 6 x 6 for each two cameras that share a point
+ *   [C^T L]   C: 6 x K for each camera, K the number of columns of all lenses
+ *             L: K x K
+ *
+ * A thread computes the row of a camera: it goes through the camera's slots, and for
+ * each through the slots of the same point, in order. The sums over all points for L
+ * are those of chunks of points. */
+#include "cuda/bundle/cpu/schur.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/core/cancel.h"
+#include "cuda/core/memory.h"
+
+#define MAX_COLUMNS 96 /* of all lenses */
+/* A pair of slots costs about as much as a slot in a product with the observations, and
+ * there are dozens of products for each matrix. */
+#define MAX_PAIRS 16 /* for each slot */
+#define BLOCK (BUNDLE_POSE * BUNDLE_POSE)
+#define POSE_W (BUNDLE_POSE * 3)
+#define LENS_W (BUNDLE_LENS_SIZE * 3)
+#define POINTS 4096 /* whose sums are a chunk */
+
+/**
+ * BundleCpuSchur:
+ * @k: number of columns of all lenses; @first: of these in a vector
+ * @row: n_cameras + 1: first block of each camera
+ * @column: of each block, ascending in a row
+ * @mirror: of each block left of the diagonal: the block it is the transpose of
+ * @pair_first: of each camera, into @pair
+ * @pair: block of each pair of slots, the second of a camera that is not before the
+ *   first's, in the order of the sums
+ * @w: of a slot: 6 x 3
+ * @of_slot: of a slot: the lens's columns x 3
+ * @entry_first: n_points + 1: the lenses that observe each point
+ * @entry_lens, @entry: their indices, and sums of @of_slot
+ * @entry_of: of a slot
+ * @c, @l: the blocks above
+ * @chunk: K x K for each chunk of points
+ */
+struct _BundleCpuSchur {
+  guint k;
+  gsize first;
+  gsize *row, *mirror;
+  guint32 *column;
+  gsize *pair_first;
+  guint32 *pair;
+  gdouble *blocks, *w, *of_slot, *entry, *c, *l, *chunk;
+  gsize *entry_first;
+  guint32 *entry_lens, *entry_of;
+};
+
+void
+bundle_schur_free (BundleCpuSchur *s)
+{
+  if (s == NULL)
+    return;
+  free (s->row);
+  free (s->mirror);
+  free (s->column);
+  free (s->pair_first);
+  free (s->pair);
+  free (s->blocks);
+  free (s->w);
+  free (s->of_slot);
+  free (s->entry);
+  free (s->c);
+  free (s->l);
+  free (s->chunk);
+  free (s->entry_first);
+  free (s->entry_lens);
+  free (s->entry_of);
+  g_free (s);
+}
+
+/* --- structure --------------------------------------------------------------------- */
+
+#define NEW_SCHUR(to, n)                                                       \
+  ((*(to) = cvis_memory_new (                                                  \
+        MAX ((gsize) (n), 1) * sizeof **(to), FALSE, error))                   \
+      != NULL)
+
+/* The pairs of slots that matrices have; G_MAXSIZE: too many */
+static gsize
+count_pairs (const BundleBackend *b)
+{
+  gsize n = 0;
+
+  for (gsize p = 0; p < b->n_points; p++) {
+    const gsize m = b->point_first[p + 1] - b->point_first[p];
+
+    n += m * (m + 1) / 2;
+  }
+  return n <= MAX_PAIRS * b->n_slots && n <= G_MAXUINT32 ? n : G_MAXSIZE;
+}
+
+static guint32
+camera_of_slot (const BundleBackend *b, guint32 slot, const guint32 *segment_of)
+{
+  return b->segments[segment_of[slot / BUNDLE_LANES]].camera;
+}
+
+static gint
+compare_columns (gconstpointer a, gconstpointer b)
+{
+  const guint32 x = *(const guint32 *) a, y = *(const guint32 *) b;
+
+  return x < y ? -1 : x > y;
+}
+
+/* Lists the cameras that share a point with camera @c in @list. @seen: n_cameras, c + 1
+ * for those. Returns: their number */
+static guint
+list_neighbours (const BundleBackend *b, guint c, const guint32 *segment_of,
+    guint32 *seen, guint32 *list)
+{
+  guint n = 0;
+
+  for (guint s = b->camera_first[c]; s < b->camera_first[c + 1]; s++)
+    for (guint i = 0; i < b->segments[s].n_real; i++) {
+      const guint32 point = b->slot_point[b->segments[s].first + i];
+
+      for (guint32 k = b->point_first[point]; k < b->point_first[point + 1];
+           k++) {
+        const guint32 other = camera_of_slot (b, b->point_slot[k], segment_of);
+
+        if (seen[other] != c + 1) {
+          seen[other] = c + 1;
+          list[n++] = other;
+        }
+      }
+    }
+  if (n == 0)
+    list[n++] = c; /* a camera without observations has its damping */
+  qsort (list, n, sizeof *list, compare_columns);
+  return n;
+}
+
+/* First slot of camera @c */
+static gsize
+first_slot (const BundleBackend *b, guint c)
+{
+  return b->camera_first[c] < b->n_segments
+             ? b->segments[b->camera_first[c]].first
+             : b->n_slots;
+}
+
+/* The blocks of the pairs of camera @c. @at: n_cameras: block of each neighbour */
+static void
+fill_pairs (const BundleBackend *b, BundleCpuSchur *schur, guint c,
+    const guint32 *segment_of, const guint32 *at, gsize *n)
+{
+  const gsize own = first_slot (b, c);
+
+  for (guint s = b->camera_first[c]; s < b->camera_first[c + 1]; s++)
+    for (guint i = 0; i < b->segments[s].n_real; i++) {
+      const guint32 point = b->slot_point[b->segments[s].first + i];
+
+      for (guint32 k = b->point_first[point]; k < b->point_first[point + 1];
+           k++)
+        if (b->point_slot[k] >= own)
+          schur->pair[(*n)++] =
+              at[camera_of_slot (b, b->point_slot[k], segment_of)];
+    }
+}
+
+/* Counts the blocks of all rows, or fills rows, columns and pairs, too. */
+static gsize
+walk_rows (const BundleBackend *b, BundleCpuSchur *schur, gboolean fill,
+    const guint32 *segment_of, guint32 *seen, guint32 *list, guint32 *at)
+{
+  gsize n_blocks = 0, n_pairs = 0;
+
+  memset (seen, 0, b->n_cameras * sizeof *seen);
+  for (guint c = 0; c < b->n_cameras && !cvis_cancelled (); c++) {
+    const guint n = list_neighbours (b, c, segment_of, seen, list);
+
+    if (fill) {
+      schur->row[c] = n_blocks;
+      schur->pair_first[c] = n_pairs;
+      for (guint i = 0; i < n; i++) {
+        schur->column[n_blocks + i] = list[i];
+        at[list[i]] = (guint32) (n_blocks + i);
+      }
+      fill_pairs (b, schur, c, segment_of, at, &n_pairs);
+    }
+    n_blocks += n;
+  }
+  if (fill)
+    schur->row[b->n_cameras] = n_blocks;
+  return n_blocks;
+}
+
+static gsize
+find_block (const BundleCpuSchur *schur, guint row, guint column)
+{
+  gsize low = schur->row[row], high = schur->row[row + 1];
+
+  while (high - low > 1) {
+    const gsize middle = (low + high) / 2;
+
+    if (schur->column[middle] <= column)
+      low = middle;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+static void
+find_mirrors (const BundleBackend *b, BundleCpuSchur *schur)
+{
+  for (guint c = 0; c < b->n_cameras; c++)
+    for (gsize i = schur->row[c]; i < schur->row[c + 1]; i++)
+      schur->mirror[i] =
+          schur->column[i] < c ? find_block (schur, schur->column[i], c) : i;
+}
+
+/* The lenses of each point */
+static gsize
+list_entries (
+    const BundleBackend *b, BundleCpuSchur *schur, const guint32 *segment_of)
+{
+  gsize n = 0;
+
+  for (gsize p = 0; p < b->n_points; p++) {
+    schur->entry_first[p] = n;
+    for (guint32 k = b->point_first[p]; k < b->point_first[p + 1]; k++) {
+      const guint32 slot = b->point_slot[k];
+      const guint32 lens = b->lenses->of[camera_of_slot (b, slot, segment_of)];
+      gsize e = schur->entry_first[p];
+
+      while (e < n && schur->entry_lens[e] != lens)
+        e++;
+      if (e == n)
+        schur->entry_lens[n++] = lens;
+      schur->entry_of[slot] = (guint32) e;
+    }
+  }
+  schur->entry_first[b->n_points] = n;
+  return n;
+}
+
+/* @dense: (out): a product with the matrix reads more than one with the observations;
+ * then the structure is incomplete */
+static gboolean
+make_structure (BundleBackend *b, BundleCpuSchur *s, gsize n_pairs,
+    gboolean *dense, GError **error)
+{
+  const gsize cameras = b->n_cameras, points = b->n_points;
+  guint32 *segment_of = NULL, *seen = NULL, *list = NULL, *at = NULL;
+  gsize n_blocks, n_entries = 0;
+  gboolean ok;
+
+  ok = NEW_SCHUR (&segment_of, b->n_slots / BUNDLE_LANES)
+       && NEW_SCHUR (&seen, cameras) && NEW_SCHUR (&list, cameras)
+       && NEW_SCHUR (&at, cameras) && NEW_SCHUR (&s->row, cameras + 1)
+       && NEW_SCHUR (&s->pair_first, cameras) && NEW_SCHUR (&s->pair, n_pairs)
+       && NEW_SCHUR (&s->entry_first, points + 1)
+       && NEW_SCHUR (&s->entry_lens, b->n_slots)
+       && NEW_SCHUR (&s->entry_of, b->n_slots);
+  if (ok) {
+    for (guint i = 0; i < b->n_segments; i++)
+      for (gsize k = 0; k < b->segments[i].n; k += BUNDLE_LANES)
+        segment_of[(b->segments[i].first + k) / BUNDLE_LANES] = i;
+    n_blocks = walk_rows (b, s, FALSE, segment_of, seen, list, at);
+    *dense = n_blocks > b->n_slots;
+    ok =
+        *dense
+        || (NEW_SCHUR (&s->column, n_blocks) && NEW_SCHUR (&s->mirror, n_blocks)
+            && NEW_SCHUR (&s->blocks, n_blocks * BLOCK));
+  }
+  if (ok && !*dense && !cvis_cancelled ()) {
+    walk_rows (b, s, TRUE, segment_of, seen, list, at);
+    find_mirrors (b, s);
+    n_entries = list_entries (b, s, segment_of);
+  }
+  free (segment_of);
+  free (seen);
+  free (list);
+  free (at);
+  if (ok && cvis_cancelled ())
+    return cvis_refuse_cancelled (error);
+  return ok && NEW_SCHUR (&s->entry, n_entries * LENS_W);
+}
+
+gboolean
+bundle_schur_new (BundleBackend *b, BundleCpuSchur **schur, GError **error)
+{
+  const gsize n_pairs = count_pairs (b);
+  const gsize chunks = ((gsize) b->n_points + POINTS - 1) / POINTS;
+  gboolean dense = FALSE;
+  BundleCpuSchur *s;
+
+  if (b->n_vector - 9 * (gsize) b->n_cameras > MAX_COLUMNS
+      || n_pairs == G_MAXSIZE)
+    return TRUE;
+  s = *schur = g_new0 (BundleCpuSchur, 1);
+  s->first = 9 * (gsize) b->n_cameras;
+  s->k = (guint) (b->n_vector - s->first);
+  if (!make_structure (b, s, n_pairs, &dense, error))
+    return FALSE;
+  if (dense) {
+    bundle_schur_free (s);
+    *schur = NULL;
+    return TRUE;
+  }
+  return NEW_SCHUR (&s->w, b->n_slots * POSE_W)
+         && NEW_SCHUR (&s->of_slot, b->n_slots * LENS_W)
+         && NEW_SCHUR (&s->c, (gsize) b->n_cameras * BUNDLE_POSE * s->k)
+         && NEW_SCHUR (&s->l, (gsize) s->k * s->k)
+         && NEW_SCHUR (&s->chunk, chunks * s->k * s->k);
+}
+
+/* --- the matrix ---------------------------------------------------------------------- */
+
+static const BundleCpuLens *
+schur_lens (const BundleBackend *b, guint camera)
+{
+  return &b->lenses->lens[b->lenses->of[camera]];
+}
+
+/* to -= a b^T, a: @rows x 3, b: @columns x 3; rows of to are @stride apart */
+static inline void
+subtract_product (gdouble *to, gsize stride, const gdouble *a, guint rows,
+    const gdouble *b, guint columns)
+{
+  for (guint i = 0; i < rows; i++)
+    for (guint j = 0; j < columns; j++)
+      to[i * stride + j] -= a[3 * i] * b[3 * j] + a[3 * i + 1] * b[3 * j + 1]
+                            + a[3 * i + 2] * b[3 * j + 2];
+}
+
+/* to = a V^-1 */
+static inline void
+multiply_inverse (
+    const gdouble *a, guint rows, const gdouble inverse[6], gdouble *to)
+{
+  for (guint i = 0; i < rows; i++)
+    bundle_multiply_3 (
+        inverse, a[3 * i], a[3 * i + 1], a[3 * i + 2], to + 3 * i);
+}
+
+static void
+make_products (guint first, guint count, gpointer data)
+{
+  BundleBackend *b = data;
+
+  for (guint i = first; i < first + count; i++)
+    b->kernels->products (
+        b, &b->segments[i], b->lenses->schur->w, b->lenses->schur->of_slot);
+}
+
+/* The sums of the points' lenses, and a chunk's part of L */
+static void
+sum_chunks (guint first, guint count, gpointer data)
+{
+  BundleBackend *b = data;
+  const BundleCpuLenses *l = b->lenses;
+  BundleCpuSchur *s = l->schur;
+
+  for (gsize chunk = first; chunk < (gsize) first + count; chunk++) {
+    const gsize end = MIN ((chunk + 1) * POINTS, b->n_points);
+    gdouble *to = s->chunk + chunk * s->k * s->k;
+
+    memset (to, 0, (gsize) s->k * s->k * sizeof *to);
+    for (gsize p = chunk * POINTS; p < end; p++) {
+      const gsize from = s->entry_first[p], stop = s->entry_first[p + 1];
+      gdouble y[LENS_W];
+
+      memset (s->entry + from * LENS_W, 0, (stop - from) * LENS_W * sizeof *to);
+      for (guint32 k = b->point_first[p]; k < b->point_first[p + 1]; k++) {
+        const gsize slot = b->point_slot[k];
+        gdouble *sum = s->entry + s->entry_of[slot] * (gsize) LENS_W;
+        const guint n = 3 * l->lens[s->entry_lens[s->entry_of[slot]]].n;
+
+        for (guint e = 0; e < n; e++)
+          sum[e] += s->of_slot[slot * LENS_W + e];
+      }
+      for (gsize i = from; i < stop; i++) {
+        const BundleCpuLens *a = &l->lens[s->entry_lens[i]];
+
+        multiply_inverse (s->entry + i * LENS_W, a->n, b->inverse_v + 6 * p, y);
+        for (gsize j = from; j < stop; j++) {
+          const BundleCpuLens *c = &l->lens[s->entry_lens[j]];
+
+          subtract_product (
+              to + (a->first - s->first) * s->k + c->first - s->first, s->k, y,
+              a->n, s->entry + j * LENS_W, c->n);
+        }
+      }
+    }
+  }
+}
+
+/* U of a camera and its lens: to the diagonal block, C and the camera's part of L */
+static void
+put_own_blocks (BundleBackend *b, guint c)
+{
+  BundleCpuSchur *s = b->lenses->schur;
+  const BundleCpuLens *lens = schur_lens (b, c);
+  const guint size = BUNDLE_POSE + lens->n;
+  gdouble *block = s->blocks + BLOCK * find_block (s, c, c);
+  gdouble *row = s->c + (gsize) c * BUNDLE_POSE * s->k + lens->first - s->first;
+  gdouble triangle[BUNDLE_LENS_SUMS];
+
+  bundle_cpu_sum_camera (b, c, 0, size * (size + 1) / 2, triangle);
+  for (guint i = 0, at = 0; i < size; i++)
+    for (guint j = i; j < size; j++, at++)
+      if (j < BUNDLE_POSE)
+        block[BUNDLE_POSE * i + j] = block[BUNDLE_POSE * j + i] = triangle[at];
+      else if (i < BUNDLE_POSE)
+        row[i * s->k + j - BUNDLE_POSE] = triangle[at];
+      else
+        b->lenses->arrows[c]
+            .sum[lens->n * (i - BUNDLE_POSE) + j - BUNDLE_POSE] = triangle[at];
+  for (guint i = 0; i < BUNDLE_POSE; i++)
+    block[(BUNDLE_POSE + 1) * i] += b->damping_c[9 * (gsize) c + i];
+}
+
+/* The slots of camera @c */
+static void
+subtract_slots (BundleBackend *b, guint c)
+{
+  BundleCpuSchur *s = b->lenses->schur;
+  const gsize own = first_slot (b, c);
+  const guint32 *pair = s->pair + s->pair_first[c];
+  gdouble *row = s->c + (gsize) c * BUNDLE_POSE * s->k;
+
+  for (guint i = b->camera_first[c]; i < b->camera_first[c + 1]; i++)
+    for (guint n = 0; n < b->segments[i].n_real; n++) {
+      const gsize slot = b->segments[i].first + n;
+      const gsize point = b->slot_point[slot];
+      gdouble y[POSE_W];
+
+      multiply_inverse (
+          s->w + slot * POSE_W, BUNDLE_POSE, b->inverse_v + 6 * point, y);
+      for (guint32 k = b->point_first[point]; k < b->point_first[point + 1];
+           k++)
+        if (b->point_slot[k] >= own)
+          subtract_product (s->blocks + BLOCK * (gsize) *pair++, BUNDLE_POSE, y,
+              BUNDLE_POSE, s->w + b->point_slot[k] * (gsize) POSE_W,
+              BUNDLE_POSE);
+      for (gsize e = s->entry_first[point]; e < s->entry_first[point + 1];
+           e++) {
+        const BundleCpuLens *lens = &b->lenses->lens[s->entry_lens[e]];
+
+        subtract_product (row + lens->first - s->first, s->k, y, BUNDLE_POSE,
+            s->entry + e * LENS_W, lens->n);
+      }
+    }
+}
+
+static void
+make_rows (guint first, guint count, gpointer data)
+{
+  BundleBackend *b = data;
+  BundleCpuSchur *s = b->lenses->schur;
+
+  for (guint c = first; c < first + count; c++) {
+    memset (s->blocks + BLOCK * s->row[c], 0,
+        (s->row[c + 1] - s->row[c]) * BLOCK * sizeof *s->blocks);
+    memset (s->c + (gsize) c * BUNDLE_POSE * s->k, 0,
+        (gsize) BUNDLE_POSE * s->k * sizeof *s->c);
+    put_own_blocks (b, c);
+    subtract_slots (b, c);
+  }
+}
+
+/* The blocks left of the diagonal */
+static void
+copy_mirrors (guint first, guint count, gpointer data)
+{
+  BundleBackend *b = data;
+  BundleCpuSchur *s = b->lenses->schur;
+
+  for (guint c = first; c < first + count; c++)
+    for (gsize i = s->row[c]; i < s->row[c + 1] && s->column[i] < c; i++)
+      for (guint k = 0; k < BLOCK; k++)
+        s->blocks[BLOCK * i + k] =
+            s->blocks[BLOCK * s->mirror[i] + BUNDLE_POSE * (k % BUNDLE_POSE)
+                      + k / BUNDLE_POSE];
+}
+
+/* L: the cameras' parts of U, the damping, and the chunks in order */
+static void
+make_lens_block (BundleBackend *b, gsize n_chunks)
+{
+  const BundleCpuLenses *l = b->lenses;
+  BundleCpuSchur *s = l->schur;
+
+  memset (s->l, 0, (gsize) s->k * s->k * sizeof *s->l);
+  for (guint c = 0; c < b->n_cameras; c++) {
+    const BundleCpuLens *lens = schur_lens (b, c);
+    gdouble *to = s->l + (lens->first - s->first) * (s->k + 1);
+
+    for (guint i = 0; i < lens->n; i++)
+      for (guint j = i; j < lens->n; j++)
+        to[i * s->k + j] += l->arrows[c].sum[lens->n * i + j];
+  }
+  for (guint i = 0; i < l->n; i++) {
+    gdouble *to = s->l + (l->lens[i].first - s->first) * (s->k + 1);
+
+    for (guint r = 0; r < l->lens[i].n; r++)
+      for (guint c = 0; c < r; c++)
+        to[r * s->k + c] = to[c * s->k + r];
+  }
+  for (guint i = 0; i < s->k; i++)
+    s->l[i * (s->k + 1)] += b->damping_c[s->first + i];
+  for (gsize chunk = 0; chunk < n_chunks; chunk++)
+    for (gsize i = 0; i < (gsize) s->k * s->k; i++)
+      s->l[i] += s->chunk[chunk * s->k * s->k + i];
+}
+
+void
+bundle_schur_update (BundleBackend *b, BundleCpuSchur *schur)
+{
+  const guint n_chunks = (b->n_points + POINTS - 1) / POINTS;
+
+  bundle_cpu_for_segments (b, make_products);
+  cvis_pool_run (b->pool, n_chunks, 1, sum_chunks, b);
+  bundle_lenses_sum_triangles (b);
+  cvis_pool_run (b->pool, b->n_cameras, 1, make_rows, b);
+  bundle_cpu_for_cameras (b, copy_mirrors);
+  make_lens_block (b, n_chunks);
+}
+
+/* --- products ------------------------------------------------------------------------ */
+
+static void
+multiply_rows (guint first, guint count, gpointer data)
+{
+  BundleBackend *b = data;
+  const BundleCpuSchur *s = b->lenses->schur;
+  const gdouble *lenses = b->in + s->first;
+
+  for (guint c = first; c < first + count; c++) {
+    const gdouble *row = s->c + (gsize) c * BUNDLE_POSE * s->k;
+    gdouble sum[BUNDLE_POSE] = { 0 };
+
+    for (gsize i = s->row[c]; i < s->row[c + 1]; i++) {
+      const gdouble *block = s->blocks + BLOCK * i;
+      const gdouble *x = b->in + 9 * (gsize) s->column[i];
+
+      for (guint r = 0; r < BUNDLE_POSE; r++)
+        for (guint k = 0; k < BUNDLE_POSE; k++)
+          sum[r] += block[BUNDLE_POSE * r + k] * x[k];
+    }
+    for (guint r = 0; r < BUNDLE_POSE; r++)
+      for (guint k = 0; k < s->k; k++)
+        sum[r] += row[r * s->k + k] * lenses[k];
+    for (guint r = 0; r < 9; r++)
+      b->out[9 * (gsize) c + r] = r < BUNDLE_POSE ? sum[r] : 0;
+  }
+}
+
+void
+bundle_schur_multiply (BundleBackend *b, BundleCpuSchur *s)
+{
+  gdouble *to = b->out + s->first;
+
+  bundle_cpu_for_cameras (b, multiply_rows);
+  for (guint i = 0; i < s->k; i++) {
+    to[i] = 0;
+    for (guint j = 0; j < s->k; j++)
+      to[i] += s->l[i * s->k + j] * b->in[s->first + j];
+  }
+  for (gsize c = 0; c < b->n_cameras; c++)
+    for (guint r = 0; r < BUNDLE_POSE; r++) {
+      const gdouble x = b->in[9 * c + r];
+      const gdouble *row = s->c + (c * BUNDLE_POSE + r) * s->k;
+
+      for (guint j = 0; j < s->k; j++)
+        to[j] += row[j] * x;
+    }
+}
