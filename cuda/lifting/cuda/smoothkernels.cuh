@@ -522,8 +522,6 @@ template <typename T> struct SmoothEnd {
  * @length: samples of a tile's line, @inner results and @halo neighbours at each end, all
  *   multiples of four; a @whole line has none
  * @tiles: along the axis
- * @room: samples of a line in shared memory, with @front before the tile, so that the
- *   neighbours of all results exist
  */
 template <typename T> struct SmoothCascade {
   SmoothPicture<const T> from;
@@ -531,7 +529,7 @@ template <typename T> struct SmoothCascade {
   guint axis;
   gint n, n_taps;
   gint first, n_levels;
-  gint length, inner, halo, tiles, front, room;
+  gint length, inner, halo, tiles;
   bool whole;
   guint n_ends;
   SmoothEnd<T> ends[4];
@@ -577,25 +575,29 @@ smooth_find_lines (
   return lines;
 }
 
-/* LWT_SMOOTH_RUN results from p on, D = 2^level positions apart. @BORDER: the sums of taps
- * differ near the ends of the line, and results from @high on are not wanted */
+/* LWT_SMOOTH_RUN results from p on, D = 2^level positions apart. @BORDER: samples that do
+ * not exist are 0, and results from @high on are not wanted */
 template <typename T, gint TAPS, gint BITS, gint D, bool BORDER>
 static __device__ __forceinline__ void
-smooth_tile_run (const SmoothLines &lines, const T taps[TAPS],
-    const T *inverses, gint p, gint lane, gint high, const T *a, T *b)
+smooth_tile_run (const SmoothCascade<T> &task, const SmoothLines &lines,
+    const T taps[TAPS], const T *inverses, gint p, gint lane, gint high,
+    const T *a, T *b)
 {
   const gint reach = 2 * TAPS - 1;
+  const gint start = p - reach * D;
   T x[LWT_SMOOTH_RUN + 2 * reach];
 
-  a += ((p - reach * D) << BITS) + lane;
+  a += (start << BITS) + lane;
   b += (p << BITS) + lane;
 #pragma unroll
   for (gint k = 0; k < LWT_SMOOTH_RUN + 2 * reach; k++)
-    x[k] = a[k * D << BITS];
+    x[k] = !BORDER || (start + k * D >= lines.low && start + k * D < lines.high)
+               ? a[k * D << BITS]
+               : (T) 0;
 #pragma unroll
   for (gint j = 0; j < LWT_SMOOTH_RUN; j++) {
     const T own = x[j + reach];
-    T sum = (T) 0.5 * own, inverse;
+    T sum = (T) 0.5 * own, value;
 
 #pragma unroll
     for (gint k = 0; k < TAPS; k++)
@@ -603,9 +605,9 @@ smooth_tile_run (const SmoothLines &lines, const T taps[TAPS],
           taps[k], x[j + reach - 2 * k - 1] + x[j + reach + 2 * k + 1], sum);
     if (BORDER && p + j * D >= high)
       return;
-    inverse =
+    value =
         BORDER ? inverses[lines.origin + (p + j * D) * lines.step] : *inverses;
-    b[j * D << BITS] = BORDER && inverse == 0 ? own : sum * inverse;
+    b[j * D << BITS] = BORDER && value == 0 ? own : sum * value;
   }
 }
 
@@ -615,49 +617,29 @@ static __device__ __forceinline__ void
 smooth_tile_level (const SmoothCascade<T> &task, gint level,
     const SmoothLines &lines, const T taps[TAPS], const T *a, T *b)
 {
-  const gint reach = (2 * TAPS - 1) * D, span = D * LWT_SMOOTH_RUN;
+  const gint reach = (2 * TAPS - 1) * D;
   /* samples that have all neighbours, of the line or in the tile */
   const gint edge = task.whole ? 0 : (2 * TAPS - 1) * (2 * D - 1);
   const gint first = max (edge, lines.low);
-  const gint groups = (task.length - edge - first + span - 1) / span;
+  const gint groups = (task.length - edge - first + D * LWT_SMOOTH_RUN - 1)
+                      / (D * LWT_SMOOTH_RUN);
   const gint lane = (gint) threadIdx.x & ((1 << BITS) - 1);
   const gint high = min (lines.high, task.length - edge);
   const T *inverses = task.inverse + (gsize) level * (gsize) task.n;
 
   for (gint e = (gint) threadIdx.x >> BITS; e < groups * D;
        e += LWT_SMOOTH_THREADS >> BITS) {
-    const gint p = first + e % D + e / D * span;
-    /* of the threads of a warp, so that all of them take the same way */
-    const gint start = e & ~((32 >> BITS) - 1);
-    const gint least = first + start / D * span;
-    const gint most = first + D + (start + (32 >> BITS) - 1) / D * span;
+    const gint p = first + e % D + e / D * (D * LWT_SMOOTH_RUN);
 
     if (p >= high)
       continue;
-    if (least - reach >= lines.low && most + span + reach <= lines.high)
+    if (p - reach >= lines.low
+        && p + (LWT_SMOOTH_RUN - 1) * D + reach < lines.high)
       smooth_tile_run<T, TAPS, BITS, D, false> (
-          lines, taps, inverses + task.n / 2, p, lane, high, a, b);
+          task, lines, taps, inverses + task.n / 2, p, lane, high, a, b);
     else
       smooth_tile_run<T, TAPS, BITS, D, true> (
-          lines, taps, inverses, p, lane, high, a, b);
-  }
-}
-
-/* Samples beyond the ends of a line are 0. */
-template <gint BITS, typename T>
-static __device__ __forceinline__ void
-smooth_clear_ends (
-    const SmoothCascade<T> &task, const SmoothLines &lines, T *a, T *b)
-{
-  const gint lane = (gint) threadIdx.x & ((1 << BITS) - 1);
-
-  for (gint k = (gint) threadIdx.x >> BITS; k < task.front;
-       k += LWT_SMOOTH_THREADS >> BITS) {
-    const gint low = ((lines.low - 1 - k) << BITS) + lane;
-    const gint high = ((lines.high + k) << BITS) + lane;
-
-    a[low] = b[low] = 0;
-    a[high] = b[high] = 0;
+          task, lines, taps, inverses, p, lane, high, a, b);
   }
 }
 
@@ -681,25 +663,6 @@ smooth_find_spot (
 
   return { p, (p << BITS) + lane, task.axis == 0 ? i : lines.x,
     task.axis == 0 ? lines.y : i };
-}
-
-/* Prefetches the samples that results of the tile are subtracted from. */
-template <gint BITS, typename T>
-static __device__ __forceinline__ void
-smooth_prefetch_before (const SmoothCascade<T> &task, const SmoothLines &lines)
-{
-#if defined(__CUDACC__) && defined(__CUDA_ARCH__)
-  const gint high = min (lines.high, task.halo + task.inner);
-
-  for (gint k = 0; task.output.difference.data != NULL; k++) {
-    const SmoothSpot spot = smooth_find_spot<BITS> (task, lines, task.halo, k);
-
-    if (spot.p >= high)
-      break;
-    asm volatile("prefetch.global.L2 [%0];" ::"l"(
-        &smooth_at (task.output.before, spot.x, spot.y)));
-  }
-#endif
 }
 
 /* Reads a tile. */
@@ -786,11 +749,8 @@ smooth_run_cascade (const SmoothCascade<T> &task, T *shared)
         smooth_find_lines<BITS> (task, (gint) blockIdx.x, row, lane);
     const SmoothLines quads = smooth_find_lines<BITS> (task, (gint) blockIdx.x,
         row, (gint) threadIdx.x * 4 & ((1 << BITS) - 1));
-    T *a = shared + (task.front << BITS), *b = a + (task.room << BITS);
+    T *a = shared, *b = shared + ((gsize) task.length << BITS);
 
-    smooth_clear_ends<BITS> (task, lines, a, b);
-    if (BITS > 0 && task.axis == 1)
-      smooth_prefetch_before<BITS> (task, quads);
     smooth_load_tile<BITS> (task, quads, a);
     __syncthreads ();
     for (gint level = 0; level < task.n_levels; level++) {

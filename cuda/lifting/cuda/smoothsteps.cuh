@@ -317,22 +317,18 @@ gint
 plan_cascade (SmoothCascade<T> *task, gint levels, gint taps, gint *bits)
 {
   const gint line = (task->n - 1) / (1 << task->first) + 1;
-  gint n, most, guard;
+  gint n, most;
 
   *bits = task->axis == 0 && task->first == 0 ? 0 : LWT_SMOOTH_LANE_BITS;
-  n = MIN (levels - task->first, LWT_SMOOTH_LEVELS (*bits)) + 1;
-  do {
+  most = (gint) (LWT_SMOOTH_SHARED / 2 / sizeof (T)) >> *bits;
+  n = MIN (levels - task->first, LWT_SMOOTH_LEVELS (*bits));
+  task->whole = line <= most;
+  while (!task->whole && 3 * (2 * taps - 1) * ((1 << n) - 1) > most)
     n--;
-    task->front = ((2 * taps - 1) * (1 << (n - 1)) + 3) & ~3;
-    guard = (2 * task->front + LWT_SMOOTH_RUN * (1 << (n - 1)) + 3) & ~3;
-    most = ((gint) (LWT_SMOOTH_SHARED / 2 / sizeof (T)) >> *bits) - guard;
-    task->whole = line <= most;
-  } while (!task->whole && 3 * (2 * taps - 1) * ((1 << n) - 1) > most);
   task->halo = task->whole ? 0 : ((2 * taps - 1) * ((1 << n) - 1) + 3) & ~3;
   task->tiles = (line - 1) / (most - 2 * task->halo) + 1;
   task->inner = ((line - 1) / task->tiles + 4) & ~3;
   task->length = task->inner + 2 * task->halo;
-  task->room = task->length + guard;
   task->n_levels = n;
   return n;
 }
@@ -345,7 +341,7 @@ start_cascade (const SmoothRun<T> &run, const SmoothCascade<T> &task, gint bits)
                           ? ((task.width - 1) >> bits) + 1
                           : task.tiles << (bits == 0 ? 0 : task.first - bits);
   const gint rows = task.axis == 0 ? task.height : task.tiles << task.first;
-  const gsize bytes = (gsize) (task.room << bits) * 2 * sizeof (T);
+  const gsize bytes = (gsize) (task.length << bits) * 2 * sizeof (T);
 
   return bits == 0 ? SMOOTH_START_SHARED ((smooth_run_cascade<T, TAPS, 0>), T,
              task, blocks, rows, bytes, run.stream, run.error)
