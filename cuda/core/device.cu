@@ -439,20 +439,6 @@ cvis_device_free (CvisContext *context, gpointer memory)
 namespace {
 typedef CUresult (*CuCopy) (const CUDA_MEMCPY3D_PEER *, CUstream);
 typedef CUresult (*CuSynchronize) (CUstream);
-typedef CUresult (*CuEnablePeer) (CUcontext, unsigned);
-
-/* Without it, copies to another device go through the host, as they do between devices that
- * do not reach each other. The current context is that of @from. */
-void
-enable_peer (const CvisDeviceRows *to, const CvisDeviceRows *from)
-{
-  static const CuEnablePeer enable =
-      (CuEnablePeer) cvis_cuda_driver_entry ("cuCtxEnablePeerAccess");
-
-  if (enable != NULL && to->context != NULL && from->context != NULL
-      && to->context->device_id != from->context->device_id)
-    (void) enable ((CUcontext) to->context->handle, 0);
-}
 
 void
 describe_copy (const CvisDeviceRows *to, const CvisDeviceRows *from,
@@ -511,7 +497,6 @@ cvis_device_copy_rows (const CvisDeviceRows *to, const CvisDeviceRows *from,
   describe_copy (to, from, bytes, n, &copy);
   if (!cvis_context_push (context, error))
     return FALSE;
-  enable_peer (to, from);
   if (enqueue != NULL && synchronize != NULL)
     code = enqueue (&copy, (CUstream) stream);
   if (code == CUDA_SUCCESS)
