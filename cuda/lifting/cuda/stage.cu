@@ -12,7 +12,8 @@ namespace {
 
 const guint PIECES = 4;
 const gsize PIECE = 4u << 20;   /* bytes; more if a row is longer */
-const gsize GRAIN = 128u << 10; /* bytes that a thread copies at a time */
+const gsize GRAIN = 256u << 10; /* bytes that a thread copies at a time */
+const guint MAX_THREADS = 4;    /* enough to copy faster than the bus */
 
 struct Piece {
   guint8 *memory;   /* pinned */
@@ -70,16 +71,6 @@ guint
 piece_rows (const LwtStage *stage, const LwtRows *rows, cudaMemcpyKind kind)
 {
   return (guint) MIN (stage->size / piece_stride (rows, kind), rows->n);
-}
-
-/* A thread copies 5 to 10 GB/s, a bus of the fifth generation 54: up to eight, but no
- * more than four if that would be over half of the processors. */
-guint
-count_threads (void)
-{
-  const guint n = g_get_num_processors ();
-
-  return MIN (8, MAX (n / 2, MIN (n, 4)));
 }
 
 gboolean
@@ -149,7 +140,7 @@ lwt_stage_new (gsize bytes, GError **error)
   LwtStage *stage = g_new0 (LwtStage, 1);
 
   stage->size = MAX (PIECE, bytes + 256);
-  stage->pool = cvis_pool_new (count_threads ());
+  stage->pool = cvis_pool_new (MIN (MAX_THREADS, g_get_num_processors ()));
   for (guint i = 0; i < PIECES; i++)
     if (!cvis_arena_pin (&stage->arena, &stage->pieces[i].memory, stage->size,
             "staging buffers of a surface", error)
