@@ -95,8 +95,8 @@ def check_offset(data, folder, backend):
     z += np.random.default_rng(1).normal(0, 2e-7, z.shape)
     np.save(folder / "z.npy", z)
     for wavelet, name in [("9/7", "bior4.4"), ("db4", "db4"), ("haar", "haar")]:
-        got, _ = split("z.npy", f"wavelet={wavelet} boundary=periodic levels=4 "
-                       "roughness-levels=2 dx=1e-6", folder, backend)
+        got, _ = split("z.npy", f"filter=wavelet-decimated wavelet={wavelet} "
+                       "boundary=periodic levels=4 roughness-levels=2 dx=1e-6", folder, backend)
         fine, coarse = low_only(z, name, 2), low_only(z, name, 4)
         want = [z - fine, fine - coarse, coarse]
         naive = z.astype(np.float32)
