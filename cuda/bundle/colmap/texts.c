@@ -29,7 +29,7 @@ begin_text (BundleModel *model, const BundleModelFile *files, guint file,
     s.at = s.end;
   while (s.at < s.end && s.at > s.start && s.at[-1] != '\n')
     s.at--;
-  if (!memchr (s.start, 0, (gsize) (s.at - s.start)))
+  if (s.at > s.start && !memchr (s.start, 0, (gsize) (s.at - s.start)))
     model->comments[file] = g_strndup (s.start, (gsize) (s.at - s.start));
   return s;
 }
