@@ -33,6 +33,18 @@ gst_cvis_caps_proxy (GstPad *pad, GstPad *other, GstCaps *filter)
   return gst_cvis_caps_filter (caps, filter);
 }
 
+gboolean
+gst_cvis_query_is_live (GstPad *sinkpad)
+{
+  GstQuery *query = gst_query_new_latency ();
+  gboolean live = FALSE;
+
+  if (gst_pad_peer_query (sinkpad, query))
+    gst_query_parse_latency (query, &live, NULL, NULL);
+  gst_query_unref (query);
+  return live;
+}
+
 void
 gst_cvis_query_use_allocator (GstQuery *query)
 {

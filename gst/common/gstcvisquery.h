@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Answers to queries that several elements share. */
+/* Queries, and answers to them, that several elements share. */
 #pragma once
 
 #include <gst/gst.h>
@@ -16,6 +16,9 @@ GstCaps *gst_cvis_caps_filter (GstCaps *caps, GstCaps *filter);
 /* Returns: (transfer full): the caps of @pad of an element that passes caps on
  * unchanged: those of the peer of @other */
 GstCaps *gst_cvis_caps_proxy (GstPad *pad, GstPad *other, GstCaps *filter);
+
+/* Returns: whether what comes to @sinkpad is live, by a LATENCY query upstream */
+gboolean gst_cvis_query_is_live (GstPad *sinkpad);
 
 /* For an answered ALLOCATION query: proposes gst_cvis_allocator() unless downstream
  * has proposed an allocator. */

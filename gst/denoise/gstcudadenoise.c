@@ -29,6 +29,7 @@
 
 #include "cuda/lifting/plan.h"
 #include "gst/common/gstcvispool.h"
+#include "gst/common/gstcvisquery.h"
 #include "gst/common/filter/gstcvisvideo.h"
 #include "gstdenoisevideo.h"
 
@@ -216,19 +217,6 @@ get_devices (GstCudaDenoise *self)
   return NULL;
 }
 
-/* Whether frames come in real time */
-static gboolean
-is_live (GstCudaDenoise *self)
-{
-  GstQuery *query = gst_query_new_latency ();
-  gboolean live = FALSE;
-
-  if (gst_pad_peer_query (self->filter.sinkpad, query))
-    gst_query_parse_latency (query, &live, NULL, NULL);
-  gst_query_unref (query);
-  return live;
-}
-
 /* Finds where to compute. Frames on a device are computed there, or, except with
  * mode=wavelets, on those that the user named; then they are copied.
  * @other: (out): owned, for @place */
@@ -241,7 +229,8 @@ choose_place (GstCudaDenoise *self, CvisContext *context,
   *other = NULL;
   if (!self->on_device || !wavelets)
     place->devices = get_devices (self);
-  place->live = place->devices != NULL && is_live (self);
+  place->live =
+      place->devices != NULL && gst_cvis_query_is_live (self->filter.sinkpad);
   place->context = self->filter.context;
   if (!self->on_device)
     return TRUE;

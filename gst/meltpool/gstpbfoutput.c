@@ -7,6 +7,7 @@
  * came. */
 #include "gstpbfmonitor-private.h"
 
+#include "gst/common/gstcvisquery.h"
 #include "gst/cudavision/cudavision.h"
 
 #define GST_CAT_DEFAULT gst_cuda_pbf_monitor_debug
@@ -350,18 +351,6 @@ warn_of_stall (GstCudaPbfMonitor *self)
       (NULL));
 }
 
-static gboolean
-is_live (GstCudaPbfMonitor *self)
-{
-  GstQuery *query = gst_query_new_latency ();
-  gboolean live = FALSE;
-
-  if (gst_pad_peer_query (self->filter.sinkpad, query))
-    gst_query_parse_latency (query, &live, NULL, NULL);
-  gst_query_unref (query);
-  return live;
-}
-
 /* Warns once, in live pipelines, that downstream blocks this thread, which completes
  * batches. @begin: when the push of a batch began */
 static void
@@ -376,7 +365,8 @@ warn_of_slow_pushes (GstCudaPbfMonitor *self, guint64 begin)
   if (wait == 0 || self->slow_pushes == SLOW_PUSHES_WARNED_OF)
     return;
   self->slow_pushes = held > wait ? self->slow_pushes + 1 : 0;
-  if (self->slow_pushes == SLOW_PUSHES_WARNED_OF && is_live (self))
+  if (self->slow_pushes == SLOW_PUSHES_WARNED_OF
+      && gst_cvis_query_is_live (self->filter.sinkpad))
     GST_ELEMENT_WARNING (self, STREAM, FAILED,
         ("max-latency of %.3g ms is exceeded: downstream blocks for %.3g ms "
          "with the frames of a batch. Put \"queue max-size-buffers=0 "

@@ -515,8 +515,9 @@ template <typename T> struct SmoothEnd {
 
 /**
  * SmoothCascade: levels @first to @first + @n_levels - 1 along an axis, without missing
- * points. A tile has every 2^@first-th sample of 2^LANE_BITS lines: of columns side by side
- * along y; along x of a row (LANE_BITS 0), or of samples of a row side by side.
+ * points. A tile has 2^LANE_BITS lines. A line has every 2^@first-th sample along the axis.
+ * Along y the lines are columns side by side. Along x they begin at samples side by side of
+ * one row, or there is one line (LANE_BITS 0).
  * @n: samples along the axis
  * @inverse: of level @first
  * @length: samples of a tile's line, @inner results and @halo neighbours at each end, all
