@@ -1209,6 +1209,64 @@ field_alone_rows (MotionCpuField *f, gint32 first, gint32 n)
   }
 }
 
+/* --- boundaries --------------------------------------------------------------------- */
+
+/* Lists the block's vector and those of its neighbours that are not like it. */
+static void
+field_list_sides (Block *b)
+{
+  field_list (b, b->own);
+  for (gint k = 0; k < 8; k++) {
+    Vector v = { b->near_x[k], b->near_y[k] };
+
+    if (b->weight[k] > 0 && !field_is_near (v, b->own) && v.x >= b->rect.left
+        && v.x <= b->rect.right && v.y >= b->rect.top && v.y <= b->rect.bottom)
+      field_list (b, v);
+  }
+}
+
+static Vector
+field_choose_side (const Block *b)
+{
+  const MotionCpuField *f = b->field;
+  gint32 roughs[MAX_CANDIDATES], least = G_MAXINT32;
+  Vector best = b->own;
+
+  field_find_rough (b, roughs);
+  for (gint k = 0; k < b->n; k++) {
+    Vector v = { b->x[k], b->y[k] };
+    gint32 data = field_known_cost (f, 0, b->i, b->win, v);
+    gint32 cost =
+        8 * data
+        + b->lambda * ((roughs[k] + roughs[0]) / 2) / motion_field_unit (0);
+
+    if (k > 0)
+      cost += motion_field_change_cost (f->current->noise);
+    if (data == 0 && v.x == 0 && v.y == 0)
+      cost = 0;
+    if (cost < least) {
+      least = cost;
+      best = v;
+    }
+  }
+  return best;
+}
+
+static void
+field_side_rows (MotionCpuField *f, gint32 first, gint32 n)
+{
+  MotionCpuGrid *grid = &f->grids[0];
+  Block b = { 0 };
+
+  for (gint32 row = first; row < first + n; row++) {
+    for (gint32 column = 0; column < grid->columns; column++) {
+      field_set_block (&b, f, column, row);
+      field_list_sides (&b);
+      grid->vectors[b.i] = b.n > 1 ? field_choose_side (&b) : b.own;
+    }
+  }
+}
+
 /* --- evidence ----------------------------------------------------------------------- */
 
 /* The least cost round the vector of a block, minus that of the vector. */
@@ -1332,6 +1390,7 @@ const MotionCpuFieldKernels FIELD_EXPAND_TABLE (MOTION_CPU_LEVEL) = {
   .gains = field_gain_rows,
   .settle = field_settle_rows,
   .alone = field_alone_rows,
+  .sides = field_side_rows,
   .ambiguity = field_ambiguity_rows,
   .evidence = field_evidence_rows,
 };

@@ -106,6 +106,7 @@ typedef struct {
   void (*gains) (MotionCpuField *field, gint32 first, gint32 n);
   void (*settle) (MotionCpuField *field, gint32 first, gint32 n);
   void (*alone) (MotionCpuField *field, gint32 first, gint32 n);
+  void (*sides) (MotionCpuField *field, gint32 first, gint32 n);
   void (*ambiguity) (MotionCpuField *field, gint32 first, gint32 n);
   void (*evidence) (MotionCpuField *field, gint32 first, gint32 n);
 } MotionCpuFieldKernels;

@@ -685,6 +685,8 @@ search_level (MotionCpuField *f, CvisPool *pool, guint level)
   for (guint i = 0;
        i < MOTION_FIELD_SUBPEL_PASSES && subpel == MOTION_SUBPEL_QUARTER; i++)
     make_pass (f, pool, kernels->all, 1);
+  for (guint i = 0; i < MOTION_FIELD_SIDE_PASSES; i++)
+    make_pass (f, pool, kernels->sides, 0);
   run_rows (f, pool, kernels->evidence);
 }
 
