@@ -5,6 +5,7 @@
 #include "lensscenes.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -223,4 +224,54 @@ bundle_lens_case (guint number, BundleConfig *config, const gchar **name)
   config->solver = BUNDLE_SOLVER_ITERATIVE;
   config->loss = c->loss;
   return p;
+}
+
+/* --- for benchmarks ----------------------------------------------------------------- */
+
+BundleProblem *
+bundle_lens_vase (const gchar *name)
+{
+  const BundleLens lens = bundle_lens_example (BUNDLE_LENS_OPENCV);
+  guint images;
+  gdouble observations;
+  BundleProblem *p;
+  BundleSim sim;
+
+  if (sscanf (name, "opencv:%u:%lf", &images, &observations) != 2)
+    return NULL;
+  bundle_sim_init (&sim);
+  sim.scene = BUNDLE_SCENE_TURNTABLE;
+  sim.cameras = images;
+  sim.points = (guint) (observations / 17.5);
+  sim.noise = sim.start_error = 0;
+  p = bundle_sim_make (&sim, NULL);
+  if (p == NULL)
+    return NULL;
+  see_scene (p, &lens, 1);
+  for (gsize i = 0; i < 2 * p->n_observations; i++)
+    p->observed[i] += sqrt (0.5) * sin (12.9898 * (gdouble) i);
+  return p;
+}
+
+gdouble
+bundle_lens_cost (const BundleProblem *problem)
+{
+  gdouble sum = 0;
+
+  for (gsize i = 0; i < problem->n_observations; i++) {
+    const guint32 camera = problem->camera_of[i];
+    const gdouble *x = problem->points + 3 * (gsize) problem->point_of[i];
+    BundleConstants c;
+    BundleImage at;
+    gdouble r[2];
+
+    bundle_constants (problem->cameras + 9 * (gsize) camera, &c);
+    at = bundle_image (&c, x[0], x[1], x[2]);
+    bundle_lens_image (&problem->lenses[problem->lens_of[camera]], at.q, r);
+    for (guint k = 0; k < 2; k++) {
+      r[k] -= problem->observed[2 * i + k];
+      sum += 0.5 * r[k] * r[k];
+    }
+  }
+  return sum;
 }

@@ -29,4 +29,12 @@ BundleProblem *bundle_lens_true (const BundleLens *lenses, guint n);
 BundleProblem *bundle_lens_case (
     guint number, BundleConfig *config, const gchar **name);
 
+/* Simulated images of a vase, for benchmarks: "opencv:IMAGES:OBSERVATIONS", one OPENCV lens of all
+ * images and about that many observations, with half a pixel of noise. Returns: %NULL if
+ * @name is not of this form */
+BundleProblem *bundle_lens_vase (const gchar *name);
+
+/* 1/2 sum of |r|^2, a plain sum */
+gdouble bundle_lens_cost (const BundleProblem *problem);
+
 G_END_DECLS
