@@ -223,6 +223,8 @@ bundle_lens_case (guint number, BundleConfig *config, const gchar **name)
   bundle_config_init (config);
   config->solver = BUNDLE_SOLVER_ITERATIVE;
   config->loss = c->loss;
+  /* the errors of the start exceed a pixel, where Tukey's loss is flat */
+  config->loss_scale = c->loss == BUNDLE_LOSS_TUKEY ? 10 : 1;
   return p;
 }
 
