@@ -14,6 +14,8 @@ namespace {
 
 const int VIEW_THREADS = 128;
 const int VIEW_WARPS = VIEW_THREADS / 32;
+/* Least thread blocks on a multiprocessor, which limits the registers of a thread */
+const int FORWARD_BLOCKS = 5, BACKWARD_BLOCKS = 4;
 
 /* --- models ---------------------------------------------------------------------- */
 
@@ -80,17 +82,20 @@ load_camera (const BundleLensDevice &d, guint32 number,
   camera->constant = d.info[lens].constant;
 }
 
-/* Derivatives by constant parameters are 0. */
 template <int M>
 __device__ __forceinline__ void
 see_point (const Camera<M> &camera, const double x[3], BundleSight *sight)
 {
   bundle_sight ((BundleLensModel) M, Model<M>::n_focal, camera.lens, &camera.c,
       x[0], x[1], x[2], sight);
-#pragma unroll
-  for (int e = 0; e < Model<M>::size; e++)
-    if (camera.constant >> e & 1)
-      sight->by[0][e] = sight->by[1][e] = 0;
+}
+
+/* @value of parameter @e of a lens, 0 if it is constant */
+template <int M>
+__device__ __forceinline__ double
+mask_parameter (const Camera<M> &camera, int e, double value)
+{
+  return camera.constant >> e & 1 ? 0 : value;
 }
 
 /* A part of a vector: of a pose and its lens */
@@ -123,12 +128,35 @@ multiply_columns (const BundleSight &s, const Part<M> &part, double y[2])
   const double py = v[2] * q[0] - v[0] * q[2] + v[4];
   const double pz = v[0] * q[1] - v[1] * q[0] + v[5];
 
+  /* of each focal length one row is 0, the rows of the principal point are 1, 0 and
+   * 0, 1 */
 #pragma unroll
   for (int i = 0; i < 2; i++) {
-    y[i] = s.a[3 * i] * px + s.a[3 * i + 1] * py + s.a[3 * i + 2] * pz;
+    const int focal = MIN (i, Model<M>::n_focal - 1);
+
+    y[i] = s.a[3 * i] * px + s.a[3 * i + 1] * py + s.a[3 * i + 2] * pz
+           + s.by[i][focal] * part.lens[focal]
+           + part.lens[Model<M>::n_focal + i];
 #pragma unroll
-    for (int e = 0; e < Model<M>::size; e++)
+    for (int e = Model<M>::n_focal + 2; e < Model<M>::size; e++)
       y[i] += s.by[i][e] * part.lens[e];
+  }
+}
+
+/* Adds the lens's part of Jc^T y to @sums. */
+template <int M>
+__device__ __forceinline__ void
+add_lens_columns (const BundleSight &s, const double y[2], double *sums)
+{
+#pragma unroll
+  for (int i = 0; i < 2; i++) {
+    const int focal = MIN (i, Model<M>::n_focal - 1);
+
+    sums[focal] += s.by[i][focal] * y[i];
+    sums[Model<M>::n_focal + i] += y[i];
+#pragma unroll
+    for (int e = Model<M>::n_focal + 2; e < Model<M>::size; e++)
+      sums[e] += s.by[i][e] * y[i];
   }
 }
 
@@ -179,6 +207,50 @@ get_point_row (
   for (int k = 0; k < 3; k++)
     j[k] = s.a[3 * i] * c.r[k] + s.a[3 * i + 1] * c.r[3 + k]
            + s.a[3 * i + 2] * c.r[6 + k];
+}
+
+/* The record of a segment, common to the lanes of a warp. In registers it would halve
+ * the number of warps that a multiprocessor holds. */
+template <int M> struct Common {
+  Camera<M> camera;
+  Part<M> part;
+};
+
+/* @x: (nullable): 0. Returns: the record of this warp, filled by its lanes */
+template <int M>
+__device__ __forceinline__ const Common<M> &
+share_segment (const BundleLensDevice &d, guint32 camera, const double *x)
+{
+  __shared__ Common<M> all[VIEW_WARPS];
+  Common<M> *to = &all[threadIdx.x / 32];
+  const guint32 lens = d.lens_of[camera], lane = threadIdx.x % 32;
+  const double *constants = d.constants[camera].r; /* t follows */
+
+  if (lane < 12)
+    to->camera.c.r[lane] = constants[lane];
+  if (lane < Model<M>::size) {
+    to->camera.lens[lane] = d.lenses[BUNDLE_LENS_SIZE * (gsize) lens + lane];
+    to->part.lens[lane] = x ? bundle_lens_columns (d, x, lens)[lane] : 0;
+  }
+  if (lane < LENS_POSE)
+    to->part.pose[lane] = x ? x[LENS_POSE * (gsize) camera + lane] : 0;
+  if (lane == 0)
+    to->camera.constant = d.info[lens].constant;
+  __syncwarp ();
+  return *to;
+}
+
+/* The point of view @i, 16 bytes at a time; y only if @STEP */
+template <bool STEP>
+__device__ __forceinline__ BundlePoint
+load_view_point (const BundlePoint *point)
+{
+  BundlePoint copy;
+
+#pragma unroll
+  for (int i = 0; i < (STEP ? 3 : 2); i++)
+    ((double2 *) &copy)[i] = ((const double2 *) point)[i];
+  return copy;
 }
 
 /* The segment of this warp, of those of a model. Returns: FALSE without one */
@@ -307,93 +379,130 @@ __launch_bounds__ (VIEW_THREADS)
   to += 2 * LENS_POSE;
 #pragma unroll
   for (int e = 0; e < BUNDLE_LENS_SIZE; e++) {
-    to[e] = e < Model<M>::size ? sums[(LENS_POSE + e) % N] : 0;
+    const bool in = e < Model<M>::size;
+
+    to[e] = in ? mask_parameter (camera, e, sums[(LENS_POSE + e) % N]) : 0;
     to[BUNDLE_LENS_SIZE + e] =
-        e < Model<M>::size ? sums[N + (LENS_POSE + e) % N] : 0;
+        in ? mask_parameter (camera, e, sums[N + (LENS_POSE + e) % N]) : 0;
   }
   d.segment_sums[number] = 0.5 * cost[0];
 }
 
+/* Values are loaded one iteration ahead, indices two. */
 template <int M>
 __global__ void
-__launch_bounds__ (VIEW_THREADS) forward_views (BundleLensDevice d,
-    guint32 first, guint32 n, const double *x, gboolean unless_done)
+__launch_bounds__ (VIEW_THREADS, FORWARD_BLOCKS)
+    forward_views (BundleLensDevice d, guint32 first, guint32 n,
+        const double *x, gboolean unless_done)
 {
-  Camera<M> camera;
-  Part<M> part;
   BundleSegment segment;
-  guint32 number;
+  guint32 number, after = 0;
+  BundlePoint next = {};
 
   if ((unless_done && d.pcg->done)
       || !find_segment (d, first, n, &number, &segment))
     return;
-  load_camera<M> (d, segment.camera, d.constants, d.lenses, &camera);
-  load_part<M> (d, x, segment.camera, &part);
-  for (guint32 i = segment.begin + threadIdx.x % 32; i < segment.end; i += 32) {
-    double2 *to =
-        (double2 *) (d.products + LENS_PRODUCT * (gsize) d.view_slot[i]);
-    const double weight = d.robust ? d.view_weight[i] : 1;
-    double y[2], w[3], b[3];
-    BundleSight s;
+  const Common<M> &common = share_segment<M> (d, segment.camera, x);
+  guint32 i = segment.begin + threadIdx.x % 32;
 
-    see_point<M> (camera, d.points[d.view_point[i]].x, &s);
-    multiply_columns<M> (s, part, y);
+  if (i < segment.end)
+    next = load_view_point<false> (&d.points[d.view_point[i]]);
+  if (i + 32 < segment.end)
+    after = d.view_point[i + 32];
+  for (guint32 begin = segment.begin; begin < segment.end;
+       begin += 32, i += 32) {
+    const BundlePoint point = next;
+
+    if (i + 32 < segment.end)
+      next = load_view_point<false> (&d.points[after]);
+    if (i + 64 < segment.end)
+      after = d.view_point[i + 64];
+    __syncwarp (); /* keeps the common record in shared memory */
+    if (i < segment.end) {
+      double2 *to =
+          (double2 *) (d.products + LENS_PRODUCT * (gsize) d.view_slot[i]);
+      const double *r = common.camera.c.r;
+      const double weight = d.robust ? d.view_weight[i] : 1;
+      double y[2], w[3], b[3];
+      BundleSight s;
+
+      see_point<M> (common.camera, point.x, &s);
+      multiply_columns<M> (s, common.part, y);
 #pragma unroll
-    for (int k = 0; k < 3; k++)
-      b[k] = weight * (s.a[k] * y[0] + s.a[3 + k] * y[1]);
+      for (int k = 0; k < 3; k++)
+        b[k] = weight * (s.a[k] * y[0] + s.a[3 + k] * y[1]);
 #pragma unroll
-    for (int k = 0; k < 3; k++)
-      w[k] = camera.c.r[k] * b[0] + camera.c.r[3 + k] * b[1]
-             + camera.c.r[6 + k] * b[2];
-    to[0] = double2{ w[0], w[1] };
-    to[1] = double2{ w[2], 0 };
+      for (int k = 0; k < 3; k++)
+        w[k] = r[k] * b[0] + r[3 + k] * b[1] + r[6 + k] * b[2];
+      to[0] = double2{ w[0], w[1] };
+      to[1] = double2{ w[2], 0 };
+    }
   }
 }
 
 template <int M>
 __global__ void
-__launch_bounds__ (VIEW_THREADS) backward_views (
+__launch_bounds__ (VIEW_THREADS, BACKWARD_BLOCKS) backward_views (
     BundleLensDevice d, guint32 first, guint32 n, const double *x)
 {
   const int N = LENS_POSE + Model<M>::size;
   double sums[N] = {};
-  Camera<M> camera;
-  Part<M> part = {};
   BundleSegment segment;
-  guint32 number;
+  guint32 number, after = 0;
+  BundlePoint next = {};
 
   if (d.pcg->done || !find_segment (d, first, n, &number, &segment))
     return;
-  load_camera<M> (d, segment.camera, d.constants, d.lenses, &camera);
-  if (x != NULL)
-    load_part<M> (d, x, segment.camera, &part);
-  for (guint32 i = segment.begin + threadIdx.x % 32; i < segment.end; i += 32) {
-    const BundlePoint point = bundle_load_point (&d.points[d.view_point[i]]);
-    const double weight = d.robust ? d.view_weight[i] : 1;
-    double of_point[2], y[2], a[3], w[LENS_POSE];
-    BundleSight s;
+  const Common<M> &common = share_segment<M> (d, segment.camera, x);
+  guint32 i = segment.begin + threadIdx.x % 32;
 
-    see_point<M> (camera, point.x, &s);
-    multiply_point (s, camera.c, point.y, of_point);
-    multiply_columns<M> (s, part, y);
+  if (i < segment.end)
+    next = load_view_point<true> (&d.points[d.view_point[i]]);
+  if (i + 32 < segment.end)
+    after = d.view_point[i + 32];
+  for (guint32 begin = segment.begin; begin < segment.end;
+       begin += 32, i += 32) {
+    const BundlePoint point = next;
+
+    if (i + 32 < segment.end)
+      next = load_view_point<true> (&d.points[after]);
+    if (i + 64 < segment.end)
+      after = d.view_point[i + 64];
+    __syncwarp ();
+    if (i < segment.end) {
+      const double weight = d.robust ? d.view_weight[i] : 1;
+      double of_point[2], y[2], a[3], w[LENS_POSE];
+      BundleSight s;
+
+      see_point<M> (common.camera, point.x, &s);
+      multiply_point (s, common.camera.c, point.y, of_point);
+      multiply_columns<M> (s, common.part, y);
 #pragma unroll
-    for (int k = 0; k < 2; k++)
-      y[k] = weight * (of_point[k] - y[k]);
+      for (int k = 0; k < 2; k++)
+        y[k] = weight * (of_point[k] - y[k]);
 #pragma unroll
-    for (int k = 0; k < 3; k++)
-      a[k] = s.a[k] * y[0] + s.a[3 + k] * y[1];
-    get_pose_columns (s.q, a, w);
+      for (int k = 0; k < 3; k++)
+        a[k] = s.a[k] * y[0] + s.a[3 + k] * y[1];
+      get_pose_columns (s.q, a, w);
 #pragma unroll
-    for (int e = 0; e < LENS_POSE; e++)
-      sums[e] += w[e];
-#pragma unroll
-    for (int e = 0; e < Model<M>::size; e++)
-      sums[LENS_POSE + e] += s.by[0][e] * y[0] + s.by[1][e] * y[1];
+      for (int e = 0; e < LENS_POSE; e++)
+        sums[e] += w[e];
+      add_lens_columns<M> (s, y, sums + LENS_POSE);
+    }
   }
   bundle_warp_sum (sums);
-  if (threadIdx.x % 32 == 0)
-    for (int e = 0; e < LENS_UNKNOWNS; e++)
-      d.partial[LENS_UNKNOWNS * (gsize) number + e] = e < N ? sums[e % N] : 0;
+  if (threadIdx.x % 32 > 0)
+    return;
+  double *to = d.partial + LENS_UNKNOWNS * (gsize) number;
+
+#pragma unroll
+  for (int e = 0; e < LENS_POSE; e++)
+    to[e] = sums[e];
+#pragma unroll
+  for (int e = 0; e < BUNDLE_LENS_SIZE; e++)
+    to[LENS_POSE + e] = e < Model<M>::size ? mask_parameter (
+                            common.camera, e, sums[(LENS_POSE + e) % N])
+                                           : 0;
 }
 
 const int TRIANGLE_THREADS = 64;
@@ -479,11 +588,14 @@ __launch_bounds__ (TRIANGLE_THREADS) triangle_views (
     __syncwarp ();
   }
 #pragma unroll
-  for (int k = 0; k < EACH; k++)
+  for (int k = 0; k < EACH; k++) {
+    const guint fixed = camera.constant << LENS_POSE;
+
     if (lane + 32 * k < T)
       d.partial[LENS_TRIANGLE * (gsize) number
                 + bundle_lens_packed (LENS_UNKNOWNS, rows[k], others[k])] =
-          sums[k];
+          (fixed >> rows[k] | fixed >> others[k]) & 1 ? 0 : sums[k];
+  }
 }
 
 /* y of the points is their step, direction that of the cameras and lenses. */
