@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "bundlemodel.h"
+#include "cuda/core/backend.h"
 #include "json.h"
 #include "pipeline.h"
 #include "progress.h"
@@ -17,6 +18,7 @@ typedef struct {
   const CommonOptions *common;
   const gchar *input, *output;
   const BundleConfig *config;
+  CvisContext *context; /* NULL: the CPU */
   BundleModel *model;
   BundleProblem *problem;
   BundleModelMap map;
@@ -42,6 +44,12 @@ measure_rms (const ModelRun *run, gdouble cost)
   return sqrt (2 * cost / (gdouble) run->problem->n_observations);
 }
 
+static const gchar *
+get_backend_name (const ModelRun *run)
+{
+  return run->context ? "cuda" : "cpu";
+}
+
 static void
 print_model_result (const ModelRun *run)
 {
@@ -65,8 +73,8 @@ print_model_result (const ModelRun *run)
       measure_rms (run, s->initial_cost));
   g_print ("after   %12.6g            %8.4f\n\n", s->final_cost,
       measure_rms (run, s->final_cost));
-  g_print ("%u iterations in %.3f s, stopped by %s, cpu\n", s->iterations,
-      s->seconds, bundle_stop_name (s->stop));
+  g_print ("%u iterations in %.3f s, stopped by %s, %s\n", s->iterations,
+      s->seconds, bundle_stop_name (s->stop), get_backend_name (run));
 }
 
 static void
@@ -98,9 +106,30 @@ print_model_json (const ModelRun *run)
   json_add_int (json, "deficient-images", s->n_deficient);
   json_add_string (json, "stop", bundle_stop_name (s->stop));
   json_add_double (json, "seconds", s->seconds);
-  json_add_string (json, "backend", "cpu");
+  json_add_string (json, "backend", get_backend_name (run));
   json_builder_end_object (json);
   json_print (json);
+}
+
+/* A device is used only if --backend asks for one: it takes longer to start than the
+ * processors to adjust a small model. */
+static gboolean
+choose_model_backend (ModelRun *run, GError **error)
+{
+  const CommonOptions *common = run->common;
+  CvisBackend active;
+  g_autofree gchar *why_not = NULL;
+
+  if (common->backend == NULL || g_str_equal (common->backend, "cpu"))
+    return TRUE;
+  if (!cvis_backend_choose (g_str_equal (common->backend, "cuda")
+                                ? CVIS_BACKEND_CUDA
+                                : CVIS_BACKEND_AUTO,
+          common->device, &active, &run->context, &why_not, error))
+    return FALSE;
+  if (why_not && !common->quiet)
+    g_printerr ("cudavision bundle: %s: on the CPU\n", why_not);
+  return TRUE;
 }
 
 static gboolean
@@ -108,6 +137,8 @@ solve_model (ModelRun *run, const BundleModelSettings *settings, GError **error)
 {
   gboolean ok;
 
+  if (!choose_model_backend (run, error))
+    return FALSE;
   run->model = bundle_model_read (run->input, error);
   if (run->model == NULL) {
     g_prefix_error (error, "%s: ", run->input);
@@ -119,8 +150,8 @@ solve_model (ModelRun *run, const BundleModelSettings *settings, GError **error)
     return FALSE;
   }
   progress_start (&run->progress, run->input, "iterations");
-  ok = bundle_solve (run->problem, run->config, NULL, show_model_progress, run,
-      &run->summary, error);
+  ok = bundle_solve (run->problem, run->config, run->context,
+      show_model_progress, run, &run->summary, error);
   progress_clear (&run->progress);
   if (!ok)
     g_prefix_error (error, "%s: ", run->input);
@@ -154,4 +185,6 @@ bundle_model_adjust (const CommonOptions *common, const gchar *input,
   if (run.problem)
     bundle_problem_free (run.problem);
   bundle_model_free (run.model);
+  if (run.context)
+    cvis_context_unref (run.context);
 }
