@@ -339,7 +339,7 @@ bundle_solve (BundleProblem *problem, const BundleConfig *config,
 
   memset (summary, 0, sizeof *summary);
   if (!bundle_config_check (config, error)
-      || !bundle_problem_check (problem, error))
+      || !bundle_problem_check_state (problem, error))
     return FALSE;
   if (work_init (&work, problem, config, error)) {
     scaled.cameras = work.cameras;

@@ -100,6 +100,9 @@ BundleProblem *bundle_problem_copy (
 /* Whether every index is in its range and every number finite.
  * Returns: FALSE with CVIS_ERROR_INVALID that names the first fault */
 gboolean bundle_problem_check (const BundleProblem *problem, GError **error);
+/* The same of cameras, points and lenses, without the observations */
+gboolean bundle_problem_check_state (
+    const BundleProblem *problem, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (BundleProblem, bundle_problem_free)
 

@@ -294,6 +294,13 @@ test_refused (void)
   p->lens_of[3] = 0;
   p->lenses[0].parameters[4] = NAN;
   check_refused_lenses (p, &config, "number 4 of lens 0 is not finite");
+  p->lenses[0].parameters[4] = 0.6;
+  p->observed[2 * p->n_observations - 1] = NAN;
+  check_refused_lenses (p, &config, "is not a number, must be finite");
+  p->point_of[p->n_observations - 1] = p->n_points;
+  check_refused_lenses (p, &config, "is of point 400, must be 0 to 399");
+  p->camera_of[p->n_observations - 2] = 16;
+  check_refused_lenses (p, &config, "is of camera 16, must be 0 to 15");
 }
 
 int
