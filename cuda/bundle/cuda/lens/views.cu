@@ -288,6 +288,23 @@ list_point_slots (BundleLensDevice d, uint4 *of_point)
     of_point[s.point] = uint4{ s.slot, 1, 32 * s.width, 0 };
 }
 
+/* Index of the first of @n ascending numbers, @apart, that is not below @value */
+__device__ __forceinline__ guint32
+find_first (const guint32 *numbers, guint32 apart, guint32 n, guint32 value)
+{
+  guint32 low = 0;
+
+  while (low < n) {
+    const guint32 middle = (low + n) / 2;
+
+    if (numbers[apart * middle] < value)
+      low = middle + 1;
+    else
+      n = middle;
+  }
+  return low;
+}
+
 __global__ void
 find_view_slots (BundleLensDevice d, const uint4 *of_point)
 {
@@ -299,20 +316,14 @@ find_view_slots (BundleLensDevice d, const uint4 *of_point)
   const guint32 begin = d.segments[d.camera_segments[segment.camera]].begin;
 
   for (guint32 i = segment.begin + threadIdx.x % 32; i < segment.end; i += 32) {
-    const uint4 slots = of_point[d.view_point[i]];
-    guint32 low = 0, high = slots.z, same = i;
+    const guint32 p = d.view_point[i];
+    const uint4 slots = of_point[p];
+    const guint32 first =
+        begin + find_first (d.view_point + begin, 1, i - begin, p);
+    const guint32 of_camera =
+        find_first (d.slot_camera + slots.x, slots.y, slots.z, segment.camera);
 
-    while (low < high) {
-      const guint32 middle = (low + high) / 2;
-
-      if (d.slot_camera[slots.x + slots.y * middle] < segment.camera)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    while (same > begin && d.view_point[same - 1] == d.view_point[i])
-      same--;
-    d.view_slot[i] = slots.x + slots.y * (low + i - same);
+    d.view_slot[i] = slots.x + slots.y * (of_camera + i - first);
   }
 }
 
