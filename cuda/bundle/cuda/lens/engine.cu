@@ -3,8 +3,9 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* Host side of the CUDA backend for cameras with lenses: memory and the order of the
- * launches. The conjugate gradients are queued in groups of iterations; after each group
- * the host reads whether the device has stopped. It waits nowhere else within a step. */
+ * launches. The conjugate gradients are queued in groups of iterations, a CUDA graph;
+ * after each group the host reads whether the device has stopped. It waits nowhere else
+ * within a step. */
 #include <string.h>
 
 #include "cuda/bundle/backend.h"
@@ -20,6 +21,9 @@ struct LensBackend {
   CvisArena arena;
   cudaStream_t stream;
   BundleLensDevice device;
+#ifndef MOTION_EMULATED
+  cudaGraphExec_t group; /* of LENS_GROUP iterations */
+#endif
   const BundleProblem *problem;
   gsize peak;
   gboolean linearized; /* the column scales are computed */
@@ -315,6 +319,10 @@ lens_destroy (BundleBackend *backend)
   if (cvis_context_push (b->context, NULL)) {
     if (b->stream != NULL)
       cudaStreamSynchronize (b->stream);
+#ifndef MOTION_EMULATED
+    if (b->group != NULL)
+      cudaGraphExecDestroy (b->group);
+#endif
     cvis_arena_clear (&b->arena);
     cvis_context_pop (b->context);
   }
@@ -370,6 +378,45 @@ lens_linearize (
   return ok;
 }
 
+cudaError_t
+queue_lens_group (LensBackend *b)
+{
+  cudaError_t code = cudaSuccess;
+
+  for (guint i = 0; i < LENS_GROUP && code == cudaSuccess; i++)
+    code = bundle_lens_pcg_iterate (&b->device, i % 2, b->stream);
+  return code;
+}
+
+/* Launches a group of iterations; captures their graph at the first call. */
+gboolean
+launch_lens_group (LensBackend *b, GError **error)
+{
+#ifdef MOTION_EMULATED
+  return CVIS_CUDA (queue_lens_group (b), error);
+#else
+  cudaGraph_t graph = NULL;
+  cudaError_t queued;
+  gboolean ok;
+
+  if (b->group == NULL) {
+    if (!CVIS_CUDA (cudaStreamBeginCapture (
+                        b->stream, cudaStreamCaptureModeThreadLocal),
+            error))
+      return FALSE;
+    queued = queue_lens_group (b);
+    ok = CVIS_CUDA (cudaStreamEndCapture (b->stream, &graph), error)
+         && CVIS_CUDA (queued, error)
+         && CVIS_CUDA (cudaGraphInstantiate (&b->group, graph, 0), error);
+    if (graph != NULL)
+      cudaGraphDestroy (graph);
+    if (!ok)
+      return FALSE;
+  }
+  return CVIS_CUDA (cudaGraphLaunch (b->group, b->stream), error);
+#endif
+}
+
 gboolean
 lens_solve_step (LensBackend *b, gdouble radius, BundleProgress progress,
     gpointer user_data, BundleStep *step, GError **error)
@@ -384,10 +431,8 @@ lens_solve_step (LensBackend *b, gdouble radius, BundleProgress progress,
       || !CVIS_CUDA (bundle_lens_pcg_start (d, b->stream), error))
     return FALSE;
   do {
-    for (guint i = 0; i < LENS_GROUP; i++)
-      if (!CVIS_CUDA (bundle_lens_pcg_iterate (d, i % 2, b->stream), error))
-        return FALSE;
-    if (!copy_lens (b, b->pcg, (const BundlePcg *) d->pcg, 1,
+    if (!launch_lens_group (b, error)
+        || !copy_lens (b, b->pcg, (const BundlePcg *) d->pcg, 1,
             cudaMemcpyDeviceToHost, error)
         || !wait_for_lenses (b, error))
       return FALSE;
