@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* The CUDA backend of the bundle adjustment for cameras with lenses, run on the CPU,
- * against the CPU backend: every linearisation and step of the cases of lensscenes.h
- * within rounding, and the same bits twice.
+ * against the CPU backend: every linearisation and step of the cases of lensscenes.h,
+ * within rounding.
  *
  *   emulation-bundlelens [FIRST [LAST]] */
 #include <cuda_runtime.h>
@@ -313,9 +313,8 @@ run_case (guint number)
   BundleConfig config;
   g_autoptr (BundleProblem) p = bundle_lens_case (number, &config, &case_name);
   g_autofree guint16 *constant = NULL;
-  Solver cpu, cuda[2];
+  Solver cpu, cuda;
   BundleStart start = {};
-  guint n;
 
   if (p == NULL)
     return FALSE;
@@ -328,19 +327,12 @@ run_case (guint number)
   start.solver = BUNDLE_SOLVER_ITERATIVE;
   config.threads = 1;
   config.eta = 0.1;
-  for (guint i = 0; i < 2; i++) {
-    solver_init (&cpu, &bundle_backend_cpu, &start, &config);
-    solver_init (&cuda[i], &bundle_backend_cuda_lenses, &start, &config);
-    n = compare_solvers (p, &cpu, &cuda[i]);
-    solver_clear (&cpu);
-  }
-  g_assert_cmpmem (cuda[0].cameras, 72 * (gsize) p->n_cameras,
-      cuda[1].cameras, 72 * (gsize) p->n_cameras);
-  g_assert_cmpmem (cuda[0].points, 24 * (gsize) p->n_points, cuda[1].points,
-      24 * (gsize) p->n_points);
-  g_print ("%s: %u conjugate gradient iterations agree\n", case_name, n);
-  for (guint i = 0; i < 2; i++)
-    solver_clear (&cuda[i]);
+  solver_init (&cpu, &bundle_backend_cpu, &start, &config);
+  solver_init (&cuda, &bundle_backend_cuda_lenses, &start, &config);
+  g_print ("%s: %u conjugate gradient iterations agree\n", case_name,
+      compare_solvers (p, &cpu, &cuda));
+  solver_clear (&cpu);
+  solver_clear (&cuda);
   return TRUE;
 }
 
