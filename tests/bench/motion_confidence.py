@@ -252,7 +252,7 @@ def report(confidence, right):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--scenes", type=int, default=200)
+    parser.add_argument("--scenes", type=int, default=1500)
     parser.add_argument("--fit", action="store_true")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("program")
