@@ -11,9 +11,9 @@
 namespace {
 
 const guint PIECES = 4;
-const gsize PIECE = 4u << 20;   /* bytes; more if a row is longer */
+const gsize PIECE = 8u << 20;   /* bytes; more if a row is longer */
 const gsize GRAIN = 256u << 10; /* bytes that a thread copies at a time */
-const guint MAX_THREADS = 4;    /* enough to copy faster than the bus */
+const guint MAX_THREADS = 12;   /* a thread copies 6 GB/s, the bus 55 */
 
 struct Piece {
   guint8 *memory;   /* pinned */
