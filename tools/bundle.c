@@ -23,7 +23,7 @@
 #define DEFAULT_ITERATIONS 50
 
 static struct {
-  gchar *output, *format, *video, *loss, *constants;
+  gchar *output, *format, *video, *loss, *constants, *gauge;
   gdouble loss_scale;
   gint iterations;
   gboolean fix_intrinsics, shared_intrinsics, keep_behind;
@@ -41,7 +41,9 @@ static const GOptionEntry entries[] = {
       "Video of an orbit around the adjusted model: .webm, .mp4 or .avi",
       "FILE" },
   { "loss", 0, 0, G_OPTION_ARG_STRING, &options.loss,
-      "Cost of an error: none (default), huber, cauchy or tukey", "NAME" },
+      "Cost of an error: none or trivial (default), soft_l1, huber, cauchy or "
+      "tukey",
+      "NAME" },
   { "loss-scale", 0, 0, G_OPTION_ARG_DOUBLE, &options.loss_scale,
       "Scale of the loss; default: 1", "PIXELS" },
   { "fix-intrinsics", 0, 0, G_OPTION_ARG_NONE, &options.fix_intrinsics,
@@ -52,6 +54,9 @@ static const GOptionEntry entries[] = {
       "From folder to folder: use observations behind their cameras instead of "
       "deleting them",
       NULL },
+  { "gauge", 0, 0, G_OPTION_ARG_STRING, &options.gauge,
+      "From folder to folder: two-cameras (default, as COLMAP) or free",
+      "NAME" },
   { "constants", 0, 0, G_OPTION_ARG_FILENAME, &options.constants,
       "File of parameters to keep", "FILE" },
   { "max-iterations", 0, 0, G_OPTION_ARG_INT, &options.iterations,
@@ -89,6 +94,32 @@ typedef struct {
 } Adjustment;
 
 /* --- pipeline -------------------------------------------------------------- */
+
+/* COLMAP's names, and those of cudabundleadjust */
+static const struct {
+  const gchar *name, *nick;
+  BundleLoss loss;
+} losses[] = {
+  { "none", "none", BUNDLE_LOSS_NONE },
+  { "trivial", "none", BUNDLE_LOSS_NONE },
+  { "soft_l1", "soft-l1", BUNDLE_LOSS_SOFT_L1 },
+  { "soft-l1", "soft-l1", BUNDLE_LOSS_SOFT_L1 },
+  { "huber", "huber", BUNDLE_LOSS_HUBER },
+  { "cauchy", "cauchy", BUNDLE_LOSS_CAUCHY },
+  { "tukey", "tukey", BUNDLE_LOSS_TUKEY },
+};
+
+/* Index of --loss; its length: unknown */
+static guint
+find_loss (void)
+{
+  guint i = 0;
+
+  while (options.loss && i < G_N_ELEMENTS (losses)
+         && strcmp (losses[i].name, options.loss) != 0)
+    i++;
+  return i;
+}
 
 static const gchar *
 find_format (void)
@@ -135,7 +166,7 @@ append_adjustment (GString *launch, const Adjustment *self)
   g_string_append (launch, "! cudabundleadjust name=adjust ");
   launch_set (launch, "output-format", find_format ());
   if (options.loss != NULL)
-    launch_set (launch, "loss", options.loss);
+    launch_set (launch, "loss", losses[find_loss ()].nick);
   if (options.loss_scale != 1)
     launch_set_double (launch, "loss-scale", options.loss_scale);
   if (options.fix_intrinsics)
@@ -428,14 +459,17 @@ set_usage (GError **error, const gchar *format, const gchar *value)
 static gboolean
 check_bundle_options (GError **error)
 {
-  static const gchar *const losses[] = { "none", "huber", "cauchy", "tukey",
-    NULL };
   static const gchar *const names[] = { "bal", "bundler", "nvm", "colmap",
     "ply", "transforms", "tum", NULL };
 
-  if (options.loss != NULL && !g_strv_contains (losses, options.loss))
+  if (find_loss () == G_N_ELEMENTS (losses))
     return set_usage (error,
-        "--loss %s is none of none, huber, cauchy and tukey", options.loss);
+        "--loss %s is none of none, trivial, soft_l1, huber, cauchy and tukey",
+        options.loss);
+  if (options.gauge != NULL && strcmp (options.gauge, "free") != 0
+      && strcmp (options.gauge, "two-cameras") != 0)
+    return set_usage (
+        error, "--gauge %s is none of two-cameras and free", options.gauge);
   if (options.format != NULL && !g_strv_contains (names, options.format))
     return set_usage (error,
         "--format %s is none of bal, bundler, nvm, colmap, ply, transforms and "
@@ -551,17 +585,14 @@ static void
 take_own_options (const ColmapOptions *colmap, BundleModelSettings *settings,
     BundleConfig *config)
 {
-  static const gchar *const losses[] = { "none", "huber", "cauchy", "tukey" };
-
   *settings = colmap->settings;
   *config = colmap->config;
   if (options.fix_intrinsics)
     settings->refine_focal = settings->refine_extra = settings->refine_centre =
         FALSE;
   settings->keep_behind = options.keep_behind;
-  for (guint i = 0; i < G_N_ELEMENTS (losses); i++)
-    if (g_strcmp0 (options.loss, losses[i]) == 0)
-      config->loss = (BundleLoss) i;
+  settings->free_gauge = g_strcmp0 (options.gauge, "free") == 0;
+  config->loss = losses[find_loss ()].loss;
   config->loss_scale = options.loss_scale;
   if (options.iterations >= 0)
     config->max_iterations = (guint) options.iterations;
@@ -604,8 +635,9 @@ run_pipeline (const CommonOptions *common, GError **error)
 {
   Adjustment self = { common };
 
-  if (options.keep_behind) {
-    set_usage (error, "--keep-behind is for MODEL_IN MODEL_OUT%s", "");
+  if (options.keep_behind || options.gauge) {
+    set_usage (error, "%s is for MODEL_IN MODEL_OUT",
+        options.keep_behind ? "--keep-behind" : "--gauge");
     return;
   }
   if (options.iterations < 0)

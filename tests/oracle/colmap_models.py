@@ -4,7 +4,7 @@
 """Binary models of COLMAP in NumPy: files, projections, cost and simulated scenes.
 The judge of `cudavision bundle`, independent of its code.
 
-    colmap_models.py cost FOLDER
+    colmap_models.py cost FOLDER [LOSS SCALE]
     colmap_models.py make FOLDER MODEL IMAGES POINTS CAMERAS"""
 import os
 import struct
@@ -138,9 +138,23 @@ def write(folder, cameras, images, points):
 
 # --- cost ------------------------------------------------------------------------------
 
-def cost(folder):
-    """1/2 sum of squared residuals in pixels, and the number of observations; points with
-    fewer than two do not count"""
+def rho(loss, scale, s):
+    """The loss of squared residuals, as Ceres documents it"""
+    b = scale * scale
+    if loss == "soft_l1":
+        return 2 * b * (np.sqrt(1 + s / b) - 1)
+    if loss == "cauchy":
+        return b * np.log1p(s / b)
+    if loss == "huber":
+        return np.where(s > b, 2 * scale * np.sqrt(s) - b, s)
+    if loss == "tukey":
+        return b / 3 * (1 - np.where(s > b, 0, 1 - s / b)**3)
+    return s
+
+
+def cost(folder, loss="trivial", scale=1.0):
+    """1/2 sum of the loss of squared residuals in pixels, and the number of observations;
+    points with fewer than two do not count"""
     cameras, images, points = read(folder)
     ids, features, positions = [], [], []
     for p in points.values():
@@ -156,7 +170,7 @@ def cost(folder):
         image = images[ids[part[0]]]
         x = positions[part] @ matrix(image["q"]).T + image["t"]
         r = project(cameras[image["camera"]], x) - image["features"]["at"][features[part]]
-        total += 0.5 * float(np.sum(r * r))
+        total += 0.5 * float(np.sum(rho(loss, scale, np.sum(r * r, 1))))
     return total, len(ids)
 
 
@@ -245,8 +259,8 @@ def simulate(folder, names, n_images, n_points, n_cameras, seed=1, noise=0.5, ne
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["cost"] and len(sys.argv) == 3:
-        print("%.12g %d" % cost(sys.argv[2]))
+    if sys.argv[1:2] == ["cost"] and len(sys.argv) in (3, 5):
+        print("%.12g %d" % cost(*sys.argv[2:4], *(float(word) for word in sys.argv[4:])))
     elif sys.argv[1:2] == ["make"] and len(sys.argv) == 7:
         simulate(sys.argv[2], sys.argv[3].split(","), *(int(word) for word in sys.argv[4:]))
     else:

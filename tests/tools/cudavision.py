@@ -687,6 +687,42 @@ class ColmapModels(Tool):
                          [i["q"] + i["t"] for i in after[1].values()])
         self.assertNotEqual([p["x"] for p in before[2].values()], [p["x"] for p in after[2].values()])
 
+    def test_losses(self):
+        """Costs are those that NumPy finds."""
+        self.make_model("OPENCV")
+        for loss, scale in (("trivial", 1), ("soft_l1", 0.5), ("cauchy", 0.7), ("huber", 0.5), ("tukey", 300)):
+            found = json.loads(run("bundle", "in", "out", "--json", "--loss", loss, "--loss-scale", str(scale))[0])
+            for folder, name in (("in", "initial-cost"), ("out", "final-cost")):
+                self.assertAlmostEqual(found[name] / colmap_models.cost(folder, loss, scale)[0], 1, delta=1e-9)
+            self.assertLess(found["final-cost"], 0.2 * found["initial-cost"])
+
+    def test_gauge(self):
+        """The first image and a coordinate of the second stay; the cost is that of a free frame."""
+        self.make_model("OPENCV")
+        costs = []
+        for gauge in ("two-cameras", "free"):
+            costs.append(json.loads(run("bundle", "in", "out", "--json", "--gauge", gauge)[0])["final-cost"])
+            self.assertAlmostEqual(costs[-1] / colmap_models.cost("out")[0], 1, delta=1e-9)
+            before, after = colmap_models.read("in")[1], colmap_models.read("out")[1]
+            first, second = (image["q"] + image["t"] for image in list(after.values())[:2])
+            kept = first == before[5]["q"] + before[5]["t"]
+            self.assertEqual(kept, gauge != "free")
+            moves = [abs(a - b) for a, b in zip(second[4:], before[8]["t"])]
+            self.assertEqual(min(moves) < 1e-12, gauge != "free")
+        self.assertAlmostEqual(costs[0], costs[1], delta=1e-12 * costs[1])
+        run("bundle", "--input_path", "in", "--output_path", "out",
+            "--BundleAdjustment.constant_rig_from_world_rotation", "1")
+        after = colmap_models.read("out")[1]
+        for i, image in before.items():
+            size = sum(q * q for q in image["q"])**0.5
+            for a, b in zip(image["q"], after[i]["q"]):
+                self.assertAlmostEqual(a / size, b, delta=1e-12)
+        least = json.loads(run("bundle", "--input_path", "in", "--output_path", "out", "--json",
+                               "--BundleAdjustment.min_track_length", "4")[0])
+        tracks = [len(p["track"]) for p in colmap_models.read("in")[2].values()]
+        self.assertEqual(least["observations"], sum(n for n in tracks if n >= 4))
+        self.assertEqual(least["short-points"], sum(n < 4 for n in tracks))
+
     def test_points_behind_and_short_tracks(self):
         self.make_model("PINHOLE", cameras=1)
         cameras, images, points = colmap_models.read("in")
@@ -732,6 +768,9 @@ class ColmapModels(Tool):
                 (("bundle", "in", "out", "--show"), "--show is not possible"),
                 (("bundle", "in", "out", "--backend", "cuda"), "are adjusted on the CPU"),
                 (("bundle", "in", "out", "third"), "must be MODEL_IN MODEL_OUT"),
+                (("bundle", "in", "out", "--loss", "l2"), "--loss l2 is none of none, trivial, soft_l1"),
+                (("bundle", "in", "out", "--gauge", "fixed"), "is none of two-cameras and free"),
+                (("bundle", "in", "--gauge", "free"), "--gauge is for MODEL_IN MODEL_OUT"),
                 (("bundle", "in", "--keep-behind"), "is for MODEL_IN MODEL_OUT")):
             self.assertIn(text, run(*arguments, status=2)[1])
         with open("project.ini", "w", encoding="utf-8") as file:

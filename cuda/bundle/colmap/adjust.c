@@ -14,6 +14,7 @@
 #include "cuda/core/memory.h"
 
 #define MIN_TRACK 2
+#define POSE (BUNDLE_CAMERA_ALL & ~BUNDLE_CAMERA_INTRINSICS)
 /* A principal point further outside of the picture, in sizes of the picture, is a
  * mistake. */
 #define OUTSIDE 10
@@ -161,9 +162,10 @@ fill_cameras (const BundleModel *model, const BundleModelSettings *settings,
     problem->lens_of[number[i]] = image->camera;
     problem->lenses[image->camera].constant =
         mask_lens (model->cameras[image->camera].model, settings);
-    problem->camera_constant[number[i]] =
-        settings->refine_poses ? 0
-                               : BUNDLE_CAMERA_ALL & ~BUNDLE_CAMERA_INTRINSICS;
+    problem->camera_constant[number[i]] = !settings->refine_poses ? POSE
+                                          : settings->keep_rotations
+                                              ? 7 << BUNDLE_CAMERA_ROTATION
+                                              : 0;
   }
 }
 
@@ -194,15 +196,15 @@ fill_points (const BundleModel *model, const BundleModelSettings *settings,
 /* Numbers the points and images that have observations.
  * @number: n_images, G_MAXUINT32 */
 static void
-number_model (const BundleModel *model, BundleModelMap *map, guint32 *number,
-    guint32 counts[2], gsize *n_observations)
+number_model (const BundleModel *model, guint min_track, BundleModelMap *map,
+    guint32 *number, guint32 counts[2], gsize *n_observations)
 {
   counts[0] = counts[1] = 0;
   *n_observations = 0;
   for (gsize i = 0; i < model->n_points; i++) {
     const BundleModelPoint *point = &model->points[i];
 
-    if (point->n < MIN_TRACK) {
+    if (point->n < MAX (min_track, MIN_TRACK)) {
       map->n_short++;
       continue;
     }
@@ -227,7 +229,8 @@ make_problem (const BundleModel *model, const BundleModelSettings *settings,
   gsize n_observations;
   guint32 counts[2];
 
-  number_model (model, map, number, counts, &n_observations);
+  number_model (
+      model, settings->min_track, map, number, counts, &n_observations);
   if (n_observations == 0) {
     cvis_refuse (error,
         "no point of the model has %d observations in front of its cameras",
@@ -247,6 +250,10 @@ make_problem (const BundleModel *model, const BundleModelSettings *settings,
   }
   fill_cameras (model, settings, number, problem);
   fill_points (model, settings, number, map, problem);
+  if (!settings->free_gauge && settings->refine_poses
+      && settings->refine_points)
+    bundle_model_gauge_init (
+        &map->gauge, model, map->image_of, counts[0], NULL);
   return problem;
 }
 
@@ -330,4 +337,6 @@ bundle_model_update (BundleModel *model, const BundleProblem *problem,
   for (gsize i = 0; i < problem->n_points; i++)
     model->points[map->point_of[i]].error = errors[i];
   g_free (errors);
+  bundle_model_gauge_apply (&map->gauge, model, map->image_of,
+      problem->n_cameras, map->point_of, problem->n_points);
 }

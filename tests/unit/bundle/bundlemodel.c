@@ -690,6 +690,58 @@ test_adjust (void)
   bundle_model_map_clear (&map);
 }
 
+/* The first image stays, the second keeps a coordinate, and the cost is the same as in
+ * the solver's frame. With constant points or poses nothing is moved. */
+static void
+test_gauge (void)
+{
+  g_autoptr (BundleModel) m = make_model ();
+  g_autoptr (BundleProblem) p = NULL, again = NULL;
+  BundleModelImage start[2];
+  BundleModelMap map;
+  BundleSummary summary;
+  BundleConfig config;
+  GError *error = NULL;
+  const gdouble noise = 0.01;
+  gdouble cost;
+
+  for (guint i = 0; i < 2; i++) {
+    m->images[i].t[2] = 0;
+    m->points[N_POINTS + i].x[2] = 5;
+  }
+  for (guint i = 0; i < N_IMAGES; i++) {
+    m->images[i].t[0] += noise * sin (7. * i);
+    m->images[i].q[1] += noise * cos (9. * i);
+  }
+  memcpy (start, m->images, sizeof start);
+  p = bundle_model_problem (m, &refine_all, &map, &error);
+  g_assert_no_error (error);
+  g_assert_true (map.gauge.held);
+  g_assert_cmpuint (map.gauge.image[0], ==, 0);
+  g_assert_cmpuint (map.gauge.image[1], ==, 1);
+  bundle_config_init (&config);
+  g_assert_true (bundle_solve (p, &config, NULL, NULL, NULL, &summary, &error));
+  bundle_model_update (m, p, &map, 1);
+  g_assert_cmpmem (m->images[0].q, 32, start[0].q, 32);
+  g_assert_cmpmem (m->images[0].t, 24, start[0].t, 24);
+  g_assert_cmpfloat (
+      fabs (m->images[1].t[map.gauge.axis] - start[1].t[map.gauge.axis]), <,
+      1e-14);
+  bundle_model_map_clear (&map);
+  config.max_iterations = 0;
+  again = bundle_model_problem (m, &refine_all, &map, &error);
+  cost = summary.final_cost;
+  g_assert_true (
+      bundle_solve (again, &config, NULL, NULL, NULL, &summary, &error));
+  g_assert_cmpfloat (fabs (summary.final_cost - cost), <, 1e-12);
+  bundle_model_map_clear (&map);
+  bundle_problem_free (again);
+  again = bundle_model_problem (m,
+      &(BundleModelSettings){ TRUE, FALSE, TRUE, TRUE, FALSE }, &map, &error);
+  g_assert_false (map.gauge.held);
+  bundle_model_map_clear (&map);
+}
+
 static void
 check_no_problem (
     BundleModel *m, const BundleModelSettings *settings, const gchar *words)
@@ -740,6 +792,7 @@ main (int argc, char **argv)
   g_test_add_func ("/bundlemodel/faults", test_faults);
   g_test_add_func ("/bundlemodel/problem", test_problem);
   g_test_add_func ("/bundlemodel/adjust", test_adjust);
+  g_test_add_func ("/bundlemodel/gauge", test_gauge);
   g_test_add_func ("/bundlemodel/no-problem", test_no_problem);
   return g_test_run ();
 }
