@@ -566,7 +566,6 @@ check_folder_options (const CommonOptions *common, GError **error)
     { "--video", options.video != NULL },
     { "--constants", options.constants != NULL },
     { "--shared-intrinsics", options.shared_intrinsics },
-    { "--report", common->report != NULL },
     { "--show", common->show },
   };
 

@@ -6,29 +6,23 @@
 #include "config.h"
 
 #include <gio/gio.h>
-#include <math.h>
 
 #include "bundlemodel.h"
-#include "json.h"
+#include "modelreport.h"
+#include "output.h"
 #include "pipeline.h"
-#include "progress.h"
-
-typedef struct {
-  const CommonOptions *common;
-  const gchar *input, *output;
-  const BundleConfig *config;
-  BundleModel *model;
-  BundleProblem *problem;
-  BundleModelMap map;
-  BundleSummary summary;
-  Progress progress;
-} ModelRun;
 
 static gboolean
 show_model_progress (const BundleIteration *iteration, gpointer user_data)
 {
   ModelRun *run = user_data;
 
+  if (iteration) {
+    const gdouble number = iteration->number;
+
+    g_array_append_val (run->numbers, number);
+    g_array_append_val (run->costs, iteration->cost);
+  }
   if (iteration && !run->common->quiet && progress_is_due (&run->progress))
     progress_show (&run->progress,
         (gdouble) iteration->number / MAX (run->config->max_iterations, 1),
@@ -36,71 +30,17 @@ show_model_progress (const BundleIteration *iteration, gpointer user_data)
   return !interrupted ();
 }
 
-static gdouble
-measure_rms (const ModelRun *run, gdouble cost)
+/* Errors and picture before or after the adjustment, if they will be shown */
+static gboolean
+measure_model (ModelRun *run, guint state, GError **error)
 {
-  return sqrt (2 * cost / (gdouble) run->problem->n_observations);
-}
+  const CommonOptions *common = run->common;
 
-static void
-print_model_result (const ModelRun *run)
-{
-  const BundleSummary *s = &run->summary;
-  const BundleModelMap *map = &run->map;
-
-  g_print ("%s: %u images, %u cameras, %" G_GSIZE_FORMAT
-           " points, %" G_GSIZE_FORMAT " observations\n",
-      run->input, run->model->n_images, run->model->n_cameras,
-      run->model->n_points, run->problem->n_observations);
-  if (map->n_behind > 0)
-    g_print ("%" G_GSIZE_FORMAT " observations behind their cameras deleted, "
-             "and %" G_GSIZE_FORMAT " points with them\n",
-        map->n_behind, map->n_deleted);
-  if (map->n_short > 0 || map->n_idle > 0)
-    g_print ("%" G_GSIZE_FORMAT " points with fewer than two observations and "
-             "%u images without observations stay as they are\n",
-        map->n_short, map->n_idle);
-  g_print ("\n            cost            RMS error, pixels\n");
-  g_print ("before  %12.6g            %8.4f\n", s->initial_cost,
-      measure_rms (run, s->initial_cost));
-  g_print ("after   %12.6g            %8.4f\n\n", s->final_cost,
-      measure_rms (run, s->final_cost));
-  g_print ("%u iterations in %.3f s, stopped by %s, cpu\n", s->iterations,
-      s->seconds, bundle_stop_name (s->stop));
-}
-
-static void
-print_model_json (const ModelRun *run)
-{
-  const BundleSummary *s = &run->summary;
-  const BundleModelMap *map = &run->map;
-  JsonBuilder *json = json_builder_new ();
-
-  json_builder_begin_object (json);
-  json_add_string (json, "version", PACKAGE_VERSION);
-  json_add_string (json, "file", run->input);
-  json_add_string (json, "output", run->output);
-  json_add_int (json, "cameras", run->model->n_cameras);
-  json_add_int (json, "images", run->model->n_images);
-  json_add_int (json, "points", (gint64) run->model->n_points);
-  json_add_int (json, "observations", (gint64) run->problem->n_observations);
-  json_add_int (json, "deleted-observations", (gint64) map->n_behind);
-  json_add_int (json, "deleted-points", (gint64) map->n_deleted);
-  json_add_int (json, "short-points", (gint64) map->n_short);
-  json_add_int (json, "idle-images", map->n_idle);
-  json_add_double (json, "initial-cost", s->initial_cost);
-  json_add_double (json, "final-cost", s->final_cost);
-  json_add_double (json, "initial-rms-px", measure_rms (run, s->initial_cost));
-  json_add_double (json, "final-rms-px", measure_rms (run, s->final_cost));
-  json_add_int (json, "iterations", s->iterations);
-  json_add_int (json, "pcg-iterations", s->pcg_iterations);
-  json_add_int (json, "behind-cameras", (gint64) s->n_behind);
-  json_add_int (json, "deficient-images", s->n_deficient);
-  json_add_string (json, "stop", bundle_stop_name (s->stop));
-  json_add_double (json, "seconds", s->seconds);
-  json_add_string (json, "backend", "cpu");
-  json_builder_end_object (json);
-  json_print (json);
+  if (!common->json && !common->report && run->config->loss == BUNDLE_LOSS_NONE)
+    return TRUE;
+  return model_errors_measure (&run->errors, state, run->problem, run->config,
+             (guint) common->threads, error)
+         && (!common->report || model_take_picture (run, state, error));
 }
 
 static gboolean
@@ -118,6 +58,10 @@ solve_model (ModelRun *run, const BundleModelSettings *settings, GError **error)
     g_prefix_error (error, "%s: ", run->input);
     return FALSE;
   }
+  if (!measure_model (run, MODEL_BEFORE, error))
+    return FALSE;
+  if (run->common->report)
+    model_begin_report (run);
   progress_start (&run->progress, run->input, "iterations");
   ok = bundle_solve (run->problem, run->config, NULL, show_model_progress, run,
       &run->summary, error);
@@ -127,28 +71,49 @@ solve_model (ModelRun *run, const BundleModelSettings *settings, GError **error)
   return ok;
 }
 
+/* Results of a model that was written */
+static void
+show_model (ModelRun *run, GError **error)
+{
+  if (run->summary.stop == BUNDLE_STOP_CANCELLED) {
+    g_set_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "interrupted");
+    return;
+  }
+  if (!measure_model (run, MODEL_AFTER, error)
+      || (run->common->report && !model_write_report (run, error)))
+    return;
+  if (run->common->json)
+    model_print_json (run);
+  else if (!run->common->quiet)
+    model_print_result (run);
+}
+
 void
 bundle_model_adjust (const CommonOptions *common, const gchar *input,
     const gchar *output, gboolean binary, const BundleModelSettings *settings,
     const BundleConfig *config, GError **error)
 {
+  const gchar *const names[] = { common->report }, *const inputs[] = { NULL };
   BundleConfig own = *config;
   ModelRun run = { common, input, output, &own };
 
   own.threads = (guint) common->threads;
-  if (solve_model (&run, settings, error)) {
+  run.numbers = g_array_new (FALSE, FALSE, sizeof (gdouble));
+  run.costs = g_array_new (FALSE, FALSE, sizeof (gdouble));
+  if (output_check (names, 1, inputs, error)
+      && solve_model (&run, settings, error)) {
     bundle_model_update (
         run.model, run.problem, &run.map, (guint) common->threads);
     if (bundle_model_write (
-            run.model, binary || run.model->binary, output, error)) {
-      if (run.summary.stop == BUNDLE_STOP_CANCELLED)
-        g_set_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "interrupted");
-      if (common->json)
-        print_model_json (&run);
-      else if (!common->quiet)
-        print_model_result (&run);
-    }
+            run.model, binary || run.model->binary, output, error))
+      show_model (&run, error);
   }
+  for (guint i = 0; i < MODEL_STATES; i++)
+    g_clear_pointer (&run.pictures[i], gst_sample_unref);
+  g_clear_pointer (&run.report, report_free);
+  g_array_unref (run.numbers);
+  g_array_unref (run.costs);
+  model_errors_clear (&run.errors);
   bundle_summary_clear (&run.summary);
   bundle_model_map_clear (&run.map);
   if (run.problem)

@@ -152,10 +152,10 @@ def rho(loss, scale, s):
     return s
 
 
-def cost(folder, loss="trivial", scale=1.0):
-    """1/2 sum of the loss of squared residuals in pixels, and the number of observations;
-    points with fewer than two do not count"""
-    cameras, images, points = read(folder)
+def costs(model, kind, loss="trivial", scale=1.0):
+    """For each image or camera half the sum of the loss of squared residuals in pixels, the
+    sum of the squares, and the number of observations; points with fewer than two do not count"""
+    cameras, images, points = model
     ids, features, positions = [], [], []
     for p in points.values():
         if len(p["track"]) < 2:
@@ -165,13 +165,23 @@ def cost(folder, loss="trivial", scale=1.0):
         positions.append(np.repeat([p["x"]], len(p["track"]), 0))
     ids, features, positions = np.concatenate(ids), np.concatenate(features), np.concatenate(positions)
     order = np.argsort(ids, kind="stable")
-    total = 0.0
+    found = {}
     for part in np.split(order, np.flatnonzero(np.diff(ids[order])) + 1):
         image = images[ids[part[0]]]
         x = positions[part] @ matrix(image["q"]).T + image["t"]
         r = project(cameras[image["camera"]], x) - image["features"]["at"][features[part]]
-        total += 0.5 * float(np.sum(rho(loss, scale, np.sum(r * r, 1))))
-    return total, len(ids)
+        squares = np.sum(r * r, 1)
+        key = int(ids[part[0]]) if kind == "image" else image["camera"]
+        before = found.get(key, (0, 0, 0))
+        found[key] = (before[0] + 0.5 * float(np.sum(rho(loss, scale, squares))),
+                      before[1] + float(np.sum(squares)), before[2] + len(part))
+    return found
+
+
+def cost(folder, loss="trivial", scale=1.0):
+    """The sum of costs, and the number of observations"""
+    rows = costs(read(folder), "camera", loss, scale).values()
+    return sum(row[0] for row in rows), sum(row[2] for row in rows)
 
 
 # --- simulated scenes -------------------------------------------------------------------

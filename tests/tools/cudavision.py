@@ -696,6 +696,35 @@ class ColmapModels(Tool):
                 self.assertAlmostEqual(found[name] / colmap_models.cost(folder, loss, scale)[0], 1, delta=1e-9)
             self.assertLess(found["final-cost"], 0.2 * found["initial-cost"])
 
+    def test_errors_by_camera_image_and_point(self):
+        """Those that NumPy finds; their sums are the totals, and the page shows them."""
+        self.make_model("OPENCV", "FOV")
+        text, _ = run("bundle", "in", "out", "--json", "--report", "r.html", "--loss", "cauchy")
+        found = json.loads(text)
+        for state, folder in (("initial", "in"), ("final", "out")):
+            models = colmap_models.read(folder)
+            for kind, key, wanted in (("by-camera", "camera-id", colmap_models.costs(models, "camera", "cauchy")),
+                                      ("by-image", "image-id", colmap_models.costs(models, "image", "cauchy"))):
+                self.assertEqual([row[key] for row in found[kind]], list(models[kind == "by-image"]))
+                self.assertAlmostEqual(sum(row[f"{state}-cost"] for row in found[kind]) / found[f"{state}-cost"], 1,
+                                       delta=1e-12)
+                for row in found[kind]:
+                    cost, squares, n = wanted[row[key]]
+                    self.assertEqual(row["observations"], n)
+                    self.assertAlmostEqual(row[f"{state}-cost"] / cost, 1, delta=1e-8)
+                    self.assertAlmostEqual(row[f"{state}-rms-px"] / (squares / n)**0.5, 1, delta=1e-8)
+        points = found["worst-points"]
+        errors = sorted((p["error"] for p in models[2].values()), reverse=True)
+        self.assertEqual(len(points), 20)
+        for row, error in zip(points, errors):
+            self.assertAlmostEqual(row["final-error-px"], error, delta=1e-8)
+            self.assertAlmostEqual(models[2][row["point-id"]]["error"], error, delta=1e-8)
+        page = read("r.html").decode()
+        for word in ("Worst images", "Worst points", "<td>FOV</td>", "ring 0/\u00fc00000.jpg", "Left out: 0 observations"):
+            self.assertIn(word, page)
+        self.assertEqual(page.count("<img"), 2)
+        self.assertIn("r.html", run("bundle", "in", "out", "--report", "missing/r.html", status=1)[1])
+
     def test_gauge(self):
         """The first image and a coordinate of the second stay; the cost is that of a free frame."""
         self.make_model("OPENCV")
@@ -765,6 +794,7 @@ class ColmapModels(Tool):
                 ((*call, "--BundleAdjustment.function_tolerance"), "followed by a value"),
                 (("bundle", "--input_path", "in"), "--output_path is missing"),
                 (("bundle", "in", "out", "-o", "x.ply"), "--output is not possible"),
+                (("bundle", "in", "out", "--video", "x.webm"), "--video is not possible"),
                 (("bundle", "in", "out", "--show"), "--show is not possible"),
                 (("bundle", "in", "out", "--backend", "cuda"), "are adjusted on the CPU"),
                 (("bundle", "in", "out", "third"), "must be MODEL_IN MODEL_OUT"),
@@ -1206,6 +1236,11 @@ class Reports(Tool):
         launch("bundletestsrc cameras=8 points=300 ! filesink location=b.txt")
         run("bundle", "b.txt", "--report", "b.html", "-q")
         self.check_page("b.html")
+        launch("bundletestsrc cameras=8 points=300 format=colmap ! filesink location=m.tar")
+        os.mkdir("model")
+        subprocess.run(["tar", "xf", "m.tar", "-C", "model"], check=True)
+        run("bundle", "model", "out", "--report", "m.html", "-q")
+        self.check_page("m.html")
         launch("pbftestsrc num-buffers=2000 ! pbffilesink location=l.pbf")
         run("monitor", "l.pbf", "--report", "l.html", "-q")
         self.check_page("l.html")
