@@ -564,7 +564,6 @@ check_folder_options (const CommonOptions *common, GError **error)
     { "--output", options.output != NULL },
     { "--format", options.format != NULL },
     { "--video", options.video != NULL },
-    { "--constants", options.constants != NULL },
     { "--shared-intrinsics", options.shared_intrinsics },
     { "--show", common->show },
   };
@@ -623,8 +622,14 @@ adjust_folder (
   for (guint i = 0; i < colmap->ignored->len && !common->quiet; i++)
     g_printerr ("cudavision bundle: --%s has no meaning here\n",
         (const gchar *) colmap->ignored->pdata[i]);
-  bundle_model_adjust (
-      common, input, output, colmap->used, &settings, &config, error);
+  bundle_model_adjust (&(BundleModelCall){ .common = common,
+                           .input = input,
+                           .output = output,
+                           .constants = options.constants,
+                           .binary = colmap->used,
+                           .settings = &settings,
+                           .config = &config },
+      error);
 }
 
 /* --- start --------------------------------------------------------------------- */

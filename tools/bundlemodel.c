@@ -8,6 +8,7 @@
 #include <gio/gio.h>
 
 #include "bundlemodel.h"
+#include "cuda/bundle/colmap/names.h"
 #include "modelreport.h"
 #include "output.h"
 #include "pipeline.h"
@@ -44,7 +45,23 @@ measure_model (ModelRun *run, guint state, GError **error)
 }
 
 static gboolean
-solve_model (ModelRun *run, const BundleModelSettings *settings, GError **error)
+read_constants (ModelRun *run, const gchar *name, GError **error)
+{
+  gchar *text;
+  gsize size;
+  gboolean ok = g_file_get_contents (name, &text, &size, error);
+
+  if (ok) {
+    ok = bundle_model_read_constants (run->model, text, size, error);
+    g_free (text);
+    if (!ok)
+      g_prefix_error (error, "%s: ", name);
+  }
+  return ok;
+}
+
+static gboolean
+solve_model (ModelRun *run, const BundleModelCall *call, GError **error)
 {
   gboolean ok;
 
@@ -53,7 +70,10 @@ solve_model (ModelRun *run, const BundleModelSettings *settings, GError **error)
     g_prefix_error (error, "%s: ", run->input);
     return FALSE;
   }
-  run->problem = bundle_model_problem (run->model, settings, &run->map, error);
+  if (call->constants && !read_constants (run, call->constants, error))
+    return FALSE;
+  run->problem =
+      bundle_model_problem (run->model, call->settings, &run->map, error);
   if (run->problem == NULL) {
     g_prefix_error (error, "%s: ", run->input);
     return FALSE;
@@ -89,23 +109,23 @@ show_model (ModelRun *run, GError **error)
 }
 
 void
-bundle_model_adjust (const CommonOptions *common, const gchar *input,
-    const gchar *output, gboolean binary, const BundleModelSettings *settings,
-    const BundleConfig *config, GError **error)
+bundle_model_adjust (const BundleModelCall *call, GError **error)
 {
-  const gchar *const names[] = { common->report }, *const inputs[] = { NULL };
-  BundleConfig own = *config;
-  ModelRun run = { common, input, output, &own };
+  const CommonOptions *common = call->common;
+  const gchar *const names[] = { common->report };
+  const gchar *const inputs[] = { call->constants, NULL };
+  BundleConfig own = *call->config;
+  ModelRun run = { common, call->input, call->output, &own };
 
   own.threads = (guint) common->threads;
   run.numbers = g_array_new (FALSE, FALSE, sizeof (gdouble));
   run.costs = g_array_new (FALSE, FALSE, sizeof (gdouble));
   if (output_check (names, 1, inputs, error)
-      && solve_model (&run, settings, error)) {
+      && solve_model (&run, call, error)) {
     bundle_model_update (
         run.model, run.problem, &run.map, (guint) common->threads);
     if (bundle_model_write (
-            run.model, binary || run.model->binary, output, error))
+            run.model, call->binary || run.model->binary, call->output, error))
       show_model (&run, error);
   }
   for (guint i = 0; i < MODEL_STATES; i++)

@@ -752,6 +752,33 @@ class ColmapModels(Tool):
         self.assertEqual(least["observations"], sum(n for n in tracks if n >= 4))
         self.assertEqual(least["short-points"], sum(n < 4 for n in tracks))
 
+    def test_constants(self):
+        """Images by name and id, cameras and points that keep their bits"""
+        self.make_model("OPENCV", "RADIAL")
+        with open("kept.txt", "w", encoding="utf-8") as file:
+            file.write('# kept\nimage "ring 0/\u00fc00000.jpg" pose\nimage 8 rotation\nimage 11 position\n'
+                       "camera 3 focal extra\npoint 10\n\npoint 17\n")
+        run("bundle", "in", "out", "--constants", "kept.txt", "--BundleAdjustment.refine_principal_point=1")
+        before, after = colmap_models.read("in"), colmap_models.read("out")
+        poses = [(before[1][i], after[1][i]) for i in (5, 8, 11, 14)]
+        self.assertEqual([a["q"] == b["q"] and a["t"] == b["t"] for a, b in poses], [True, False, False, False])
+        for k, (kept_rotation, kept_position) in enumerate(((1, 1), (1, 0), (0, 1), (0, 0))):
+            turned, moved = (colmap_models.matrix(image["q"]) for image in poses[k])
+            self.assertEqual(abs(turned - moved).max() < 1e-12, bool(kept_rotation))
+            places = [-r.T @ image["t"] for r, image in zip((turned, moved), poses[k])]
+            self.assertEqual(abs(places[0] - places[1]).max() < 1e-11, bool(kept_position))
+        first, second = (m[0][3]["params"] for m in (before, after))
+        self.assertEqual([a == b for a, b in zip(first, second)], [True] * 2 + [False] * 2 + [True] * 4)
+        self.assertEqual([before[2][i]["x"] == after[2][i]["x"] for i in (10, 17, 24)], [True, True, False])
+        for line, text in (("image x.jpg pose", "kept.txt: line 1, name of an image: the model has no image"),
+                           ("image 5 focal", "they must be pose, rotation or position"),
+                           ("camera 4 all", "the model has no camera 4"), ("point 3", "has no point 3"),
+                           ("point 10 all", "text follows"), ("cam 3", "must be image, camera or point"),
+                           ('image "ring', "its second quote is missing")):
+            with open("kept.txt", "w", encoding="utf-8") as file:
+                file.write(line + "\n")
+            self.assertIn(text, run("bundle", "in", "out", "--constants", "kept.txt", status=1)[1])
+
     def test_points_behind_and_short_tracks(self):
         self.make_model("PINHOLE", cameras=1)
         cameras, images, points = colmap_models.read("in")

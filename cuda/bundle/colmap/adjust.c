@@ -161,11 +161,13 @@ fill_cameras (const BundleModel *model, const BundleModelSettings *settings,
         problem->cameras + BUNDLE_CAMERA_SIZE * (gsize) number[i]);
     problem->lens_of[number[i]] = image->camera;
     problem->lenses[image->camera].constant =
-        mask_lens (model->cameras[image->camera].model, settings);
-    problem->camera_constant[number[i]] = !settings->refine_poses ? POSE
-                                          : settings->keep_rotations
-                                              ? 7 << BUNDLE_CAMERA_ROTATION
-                                              : 0;
+        mask_lens (model->cameras[image->camera].model, settings)
+        | model->cameras[image->camera].constant;
+    problem->camera_constant[number[i]] =
+        image->constant
+        | (!settings->refine_poses     ? POSE
+            : settings->keep_rotations ? 7 << BUNDLE_CAMERA_ROTATION
+                                       : 0);
   }
 }
 
@@ -179,7 +181,7 @@ fill_points (const BundleModel *model, const BundleModelSettings *settings,
     const BundleModelPoint *point = &model->points[map->point_of[p]];
 
     memcpy (problem->points + 3 * (gsize) p, point->x, sizeof point->x);
-    problem->point_constant[p] = !settings->refine_points;
+    problem->point_constant[p] = !settings->refine_points || point->constant;
     for (gsize k = 0; k < point->n; k++, n++) {
       const BundleModelElement *element = &model->elements[point->first + k];
       const BundleModelImage *image = &model->images[element->image];
@@ -250,10 +252,10 @@ make_problem (const BundleModel *model, const BundleModelSettings *settings,
   }
   fill_cameras (model, settings, number, problem);
   fill_points (model, settings, number, map, problem);
-  if (!settings->free_gauge && settings->refine_poses
-      && settings->refine_points)
+  if (!settings->free_gauge
+      && !memchr (problem->point_constant, TRUE, counts[1]))
     bundle_model_gauge_init (
-        &map->gauge, model, map->image_of, counts[0], NULL);
+        &map->gauge, model, map->image_of, counts[0], problem->camera_constant);
   return problem;
 }
 

@@ -12,6 +12,8 @@
 #include <math.h>
 #include <string.h>
 
+#define ROTATION 0x07
+#define POSITION 0x38
 #define NEAR 1e-9 /* as in COLMAP: images at the same position */
 /* A scale beyond is due to the coordinate, which turned away from the baseline. */
 #define LEAST_SCALE 0.5
@@ -102,17 +104,19 @@ find_next_image (const BundleModel *model, const guint32 *image_of, guint n,
 
 void
 bundle_model_gauge_init (BundleModelGauge *gauge, const BundleModel *model,
-    const guint32 *image_of, guint n, const guint8 *constant)
+    const guint32 *image_of, guint n, const guint16 *constant)
 {
   const BundleModelImage *first = NULL, *second = NULL;
   guint n_constant = 0;
 
   gauge->held = FALSE;
-  for (guint i = 0; constant && i < n; i++) {
+  for (guint i = 0; i < n; i++) {
     const BundleModelImage *image = &model->images[image_of[i]];
 
-    if (!constant[image_of[i]])
+    if (!(constant[i] & POSITION))
       continue;
+    if ((constant[i] & ROTATION) != ROTATION)
+      return;
     n_constant++;
     if (!first || image->id < first->id)
       first = image;

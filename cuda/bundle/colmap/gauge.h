@@ -31,10 +31,11 @@ typedef struct {
 } BundleModelGauge;
 
 /* Chooses the images. @image_of: @n indices of the images that are adjusted
- * @constant: (nullable): for each image of the model. Two or more of them hold the
- *   frame by themselves */
+ * @constant: of each of them the bits of its pose that stay, as in BundleProblem. Two or
+ *   more constant images hold the frame by themselves, and so does a constant position
+ *   with a free rotation */
 void bundle_model_gauge_init (BundleModelGauge *gauge, const BundleModel *model,
-    const guint32 *image_of, guint n, const guint8 *constant);
+    const guint32 *image_of, guint n, const guint16 *constant);
 /* Moves the adjusted images and points. */
 void bundle_model_gauge_apply (const BundleModelGauge *gauge,
     BundleModel *model, const guint32 *image_of, guint n_images,

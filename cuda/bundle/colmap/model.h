@@ -17,12 +17,14 @@ G_BEGIN_DECLS
 
 #define BUNDLE_MODEL_NO_POINT G_MAXUINT64
 
-/* @parameters: bundle_lens_size() of them */
+/* @parameters: bundle_lens_size() of them; @constant: bits of those that an adjustment
+ * keeps */
 typedef struct {
   guint32 id;
   BundleLensModel model;
   guint64 width, height;
   gdouble parameters[BUNDLE_LENS_SIZE];
+  guint16 constant;
 } BundleModelCamera;
 
 /**
@@ -31,11 +33,13 @@ typedef struct {
  * @camera: index into cameras
  * @first, @n: its features
  * @moved: the pose has changed since it was read
+ * @constant: bits of the pose that an adjustment keeps, as in BundleProblem
  */
 typedef struct {
   guint32 id;
   guint camera;
   gboolean moved;
+  guint16 constant;
   gdouble q[4], t[3];
   gchar *name;
   gsize first, n;
@@ -56,11 +60,11 @@ typedef struct {
   guint32 image, feature;
 } BundleModelElement;
 
-/* @first, @n: its track, in elements */
+/* @constant: an adjustment keeps its position; @first, @n: its track, in elements */
 typedef struct {
   guint64 id;
   gdouble x[3], error;
-  guint8 colour[3];
+  guint8 colour[3], constant;
   gsize first, n;
 } BundleModelPoint;
 
