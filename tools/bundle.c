@@ -23,8 +23,8 @@
 #define DEFAULT_ITERATIONS 50
 
 static struct {
-  gchar *output, *format, *video, *loss, *constants, *gauge;
-  gdouble loss_scale;
+  gchar *output, *format, *video, *loss, *constants, *gauge, *priors;
+  gdouble loss_scale, prior_std;
   gint iterations;
   gboolean fix_intrinsics, shared_intrinsics, keep_behind;
 } options;
@@ -57,6 +57,12 @@ static const GOptionEntry entries[] = {
   { "gauge", 0, 0, G_OPTION_ARG_STRING, &options.gauge,
       "From folder to folder: two-cameras (default, as COLMAP) or free",
       "NAME" },
+  { "priors", 0, 0, G_OPTION_ARG_FILENAME, &options.priors,
+      "From folder to folder: measured positions of images, NAME X Y Z [SX SY "
+      "SZ]",
+      "FILE" },
+  { "prior-std", 0, 0, G_OPTION_ARG_DOUBLE, &options.prior_std,
+      "Standard deviation of positions without one; default: 1", "UNITS" },
   { "constants", 0, 0, G_OPTION_ARG_FILENAME, &options.constants,
       "File of parameters to keep", "FILE" },
   { "max-iterations", 0, 0, G_OPTION_ARG_INT, &options.iterations,
@@ -485,6 +491,8 @@ check_bundle_options (GError **error)
         options.video);
   if (!(options.loss_scale > 0))
     return set_usage (error, "--loss-scale is not above 0%s", "");
+  if (!(options.prior_std > 0) || options.prior_std > 1e100)
+    return set_usage (error, "--prior-std is not above 0%s", "");
   if (options.iterations < -1 || options.iterations > 10000)
     return set_usage (error, "--max-iterations is not in 0 to 10000%s", "");
   return TRUE;
@@ -618,6 +626,10 @@ adjust_folder (
   }
   if (!check_bundle_options (error) || !check_folder_options (common, error))
     return;
+  if (options.priors && colmap->database) {
+    set_usage (error, "%s and --database_path exclude each other", "--priors");
+    return;
+  }
   take_own_options (colmap, &settings, &config);
   for (guint i = 0; i < colmap->ignored->len && !common->quiet; i++)
     g_printerr ("cudavision bundle: --%s has no meaning here\n",
@@ -626,6 +638,9 @@ adjust_folder (
                            .input = input,
                            .output = output,
                            .constants = options.constants,
+                           .priors = options.priors,
+                           .database = colmap->database,
+                           .prior_std = options.prior_std,
                            .binary = colmap->used,
                            .settings = &settings,
                            .config = &config },
@@ -639,9 +654,11 @@ run_pipeline (const CommonOptions *common, GError **error)
 {
   Adjustment self = { common };
 
-  if (options.keep_behind || options.gauge) {
+  if (options.keep_behind || options.gauge || options.priors) {
     set_usage (error, "%s is for MODEL_IN MODEL_OUT",
-        options.keep_behind ? "--keep-behind" : "--gauge");
+        options.keep_behind ? "--keep-behind"
+        : options.gauge     ? "--gauge"
+                            : "--priors");
     return;
   }
   if (options.iterations < 0)
@@ -666,7 +683,7 @@ run_bundle (gint argc, gchar **argv)
   ExitStatus status;
   GError *error = NULL;
 
-  options.loss_scale = 1;
+  options.loss_scale = options.prior_std = 1;
   options.iterations = -1; /* not given */
   colmap_options_init (&colmap);
   if (!colmap_options_take (&colmap, &argc, argv, &error)) {

@@ -9,9 +9,11 @@
 
 #include "bundlemodel.h"
 #include "cuda/bundle/colmap/names.h"
+#include "cuda/bundle/colmap/priors.h"
 #include "modelreport.h"
 #include "output.h"
 #include "pipeline.h"
+#include "priordatabase.h"
 
 static gboolean
 show_model_progress (const BundleIteration *iteration, gpointer user_data)
@@ -44,20 +46,44 @@ measure_model (ModelRun *run, guint state, GError **error)
          && (!common->report || model_take_picture (run, state, error));
 }
 
+/* Constants, or priors if @deviation is above 0 */
 static gboolean
-read_constants (ModelRun *run, const gchar *name, GError **error)
+read_list (ModelRun *run, const gchar *name, gdouble deviation, GError **error)
 {
   gchar *text;
   gsize size;
   gboolean ok = g_file_get_contents (name, &text, &size, error);
 
   if (ok) {
-    ok = bundle_model_read_constants (run->model, text, size, error);
+    ok = deviation > 0
+             ? bundle_model_read_priors (
+                 run->model, text, size, deviation, error)
+             : bundle_model_read_constants (run->model, text, size, error);
     g_free (text);
     if (!ok)
       g_prefix_error (error, "%s: ", name);
   }
   return ok;
+}
+
+/* Reads the priors and moves the model to them. */
+static gboolean
+read_priors (ModelRun *run, const BundleModelCall *call, GError **error)
+{
+  const gchar *name = call->priors ? call->priors : call->database;
+
+  if (name == NULL)
+    return TRUE;
+  if (!(call->priors
+              ? read_list (run, name, call->prior_std, error)
+              : prior_database_read (run->model, name, call->prior_std, error)))
+    return FALSE;
+  if (!bundle_model_align (run->model, error)) {
+    g_prefix_error (error, "%s: ", name);
+    return FALSE;
+  }
+  run->prior_rms[MODEL_BEFORE] = bundle_model_prior_rms (run->model);
+  return TRUE;
 }
 
 static gboolean
@@ -70,7 +96,8 @@ solve_model (ModelRun *run, const BundleModelCall *call, GError **error)
     g_prefix_error (error, "%s: ", run->input);
     return FALSE;
   }
-  if (call->constants && !read_constants (run, call->constants, error))
+  if ((call->constants && !read_list (run, call->constants, 0, error))
+      || !read_priors (run, call, error))
     return FALSE;
   run->problem =
       bundle_model_problem (run->model, call->settings, &run->map, error);
@@ -113,7 +140,10 @@ bundle_model_adjust (const BundleModelCall *call, GError **error)
 {
   const CommonOptions *common = call->common;
   const gchar *const names[] = { common->report };
-  const gchar *const inputs[] = { call->constants, NULL };
+  const gchar *const inputs[] = { call->constants ? call->constants
+                                  : call->priors  ? call->priors
+                                                  : call->database,
+    NULL };
   BundleConfig own = *call->config;
   ModelRun run = { common, call->input, call->output, &own };
 
@@ -124,6 +154,7 @@ bundle_model_adjust (const BundleModelCall *call, GError **error)
       && solve_model (&run, call, error)) {
     bundle_model_update (
         run.model, run.problem, &run.map, (guint) common->threads);
+    run.prior_rms[MODEL_AFTER] = bundle_model_prior_rms (run.model);
     if (bundle_model_write (
             run.model, call->binary || run.model->binary, call->output, error))
       show_model (&run, error);

@@ -15,11 +15,14 @@ G_BEGIN_DECLS
  * @common: for threads, output and report
  * @input, @output: folders, which may be the same
  * @constants: (nullable): file of what stays constant (colmap/names.h)
+ * @priors, @database: (nullable): text (colmap/priors.h) or database of COLMAP with
+ *   positions of images; @prior_std: where these have no deviation
  * @binary: write binary files; otherwise the kind of files that was read
  */
 typedef struct {
   const CommonOptions *common;
-  const gchar *input, *output, *constants;
+  const gchar *input, *output, *constants, *priors, *database;
+  gdouble prior_std;
   gboolean binary;
   const BundleModelSettings *settings;
   const BundleConfig *config;

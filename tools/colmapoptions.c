@@ -25,6 +25,7 @@ static const struct {
   { "input_path", PATH, G_STRUCT_OFFSET (ColmapOptions, input) },
   { "output_path", PATH, G_STRUCT_OFFSET (ColmapOptions, output) },
   { "project_path", PROJECT, 0 },
+  { "database_path", PATH, G_STRUCT_OFFSET (ColmapOptions, database) },
   { "BundleAdjustment.max_num_iterations", COUNT, CONFIG (max_iterations) },
   { "BundleAdjustment.max_linear_solver_iterations", COUNT,
       CONFIG (max_pcg_iterations) },
@@ -99,6 +100,7 @@ colmap_options_clear (ColmapOptions *options)
 {
   g_free (options->input);
   g_free (options->output);
+  g_free (options->database);
   g_ptr_array_unref (options->ignored);
 }
 
@@ -210,7 +212,9 @@ read_project_line (
   g_strchug (value);
   name = *section ? g_strconcat (*section, ".", line, NULL) : g_strdup (line);
   i = find_option (name);
-  if (i >= 0 && known[i].kind != PROJECT && known[i].kind != IGNORED)
+  /* COLMAP's adjustment reads no database, but its files name one */
+  if (i >= 0 && known[i].kind != PROJECT && known[i].kind != IGNORED
+      && strcmp (name, "database_path") != 0)
     ok = set_option (options, (guint) i, value, error);
   else if (i < 0 && g_str_has_prefix (name, "BundleAdjustment.")) {
     g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION,

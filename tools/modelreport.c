@@ -54,6 +54,11 @@ model_print_result (const ModelRun *run)
     g_print ("%" G_GSIZE_FORMAT " points with too few observations and "
              "%u images without observations stay as they are\n",
         map->n_short, map->n_idle);
+  if (run->problem->n_priors > 0)
+    g_print ("%u images with measured positions: RMS distance %.4g before, "
+             "%.4g after\n",
+        run->problem->n_priors, run->prior_rms[MODEL_BEFORE],
+        run->prior_rms[MODEL_AFTER]);
   g_print ("\n            cost            RMS error, pixels\n");
   for (guint i = 0; i < MODEL_STATES; i++)
     g_print ("%-6s  %12.6g            %8.4f\n", names[i], get_cost (run, i),
@@ -162,6 +167,9 @@ model_print_json (const ModelRun *run)
   json_add_double (json, "final-cost", s->final_cost);
   json_add_double (json, "initial-rms-px", get_rms (run, MODEL_BEFORE));
   json_add_double (json, "final-rms-px", get_rms (run, MODEL_AFTER));
+  json_add_int (json, "priors", run->problem->n_priors);
+  json_add_double (json, "initial-prior-rms", run->prior_rms[MODEL_BEFORE]);
+  json_add_double (json, "final-prior-rms", run->prior_rms[MODEL_AFTER]);
   json_add_int (json, "iterations", s->iterations);
   json_add_int (json, "pcg-iterations", s->pcg_iterations);
   json_add_int (json, "behind-cameras", (gint64) s->n_behind);

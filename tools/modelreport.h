@@ -19,6 +19,7 @@ G_BEGIN_DECLS
  * ModelRun: an adjustment
  * @errors: measured for JSON, report and robust losses; otherwise without images
  * @numbers, @costs: of the iterations
+ * @prior_rms: RMS distance of images and priors
  * @pictures: (nullable): of the cloud, for the report
  * @report: (nullable): the page, from model_begin_report()
  */
@@ -33,6 +34,7 @@ typedef struct {
   Progress progress;
   ModelErrors errors;
   GArray *numbers, *costs;
+  gdouble prior_rms[MODEL_STATES];
   GstSample *pictures[MODEL_STATES];
   Report *report;
 } ModelRun;

@@ -6,8 +6,8 @@
 
 Checks results and files, that --show prints pipelines that write the same bytes,
 errors, exit statuses, Ctrl-C and closed pipes."""
-import csv, ctypes, json, os, pathlib, pty, re, resource, shlex, shutil, signal, subprocess, sys, tempfile
-import time, unittest, zipfile
+import csv, ctypes, json, os, pathlib, pty, re, resource, shlex, shutil, signal, sqlite3, struct
+import subprocess, sys, tempfile, time, unittest, zipfile
 
 try:
     import h5py
@@ -778,6 +778,93 @@ class ColmapModels(Tool):
             with open("kept.txt", "w", encoding="utf-8") as file:
                 file.write(line + "\n")
             self.assertIn(text, run("bundle", "in", "out", "--constants", "kept.txt", status=1)[1])
+
+    def positions(self, folder):
+        return {i: -colmap_models.matrix(image["q"]).T @ image["t"]
+                for i, image in colmap_models.read(folder)[1].items()}
+
+    def test_priors(self):
+        """As text and from databases of COLMAP 3.10 and 4: the model moves to them."""
+        self.make_model("OPENCV", cameras=1)
+        run("bundle", "in", "start")
+        names = {i: image["name"].decode() for i, image in colmap_models.read("in")[1].items()}
+        places = self.positions("start")
+        turn = colmap_models.matrix([0.3, -0.5, 0.7, 0.2])
+        wanted = {i: 40 * turn @ x + [1000, -2000, 50] for i, x in places.items()}
+        with open("priors.txt", "w", encoding="utf-8") as file:
+            file.write("# east north up\n")
+            for i, x in list(wanted.items())[:-1]:
+                file.write(f'"{names[i]}" {x[0]} {x[1]} {x[2]} 0.1 0.1 0.2\n')
+        found = json.loads(run("bundle", "in", "out", "--priors", "priors.txt", "--json")[0])
+        self.assertEqual(found["priors"], 11)
+        self.assertLess(found["final-prior-rms"], 0.01)
+        self.assertLess(found["final-prior-rms"], found["initial-prior-rms"])
+        for i, x in self.positions("out").items():
+            self.assertLess(abs(x - wanted[i]).max(), 0.05)
+        for version in (3, 4):
+            base = sqlite3.connect(f"{version}.db")
+            base.execute("CREATE TABLE pose_priors (image_id INTEGER PRIMARY KEY, position BLOB, "
+                         "coordinate_system INTEGER, position_covariance BLOB)" if version == 3 else
+                         "CREATE TABLE pose_priors (pose_prior_id INTEGER PRIMARY KEY, corr_data_id INTEGER, "
+                         "corr_sensor_id INTEGER, corr_sensor_type INTEGER, position BLOB, "
+                         "position_covariance BLOB, gravity BLOB, coordinate_system INTEGER)")
+            for i, x in list(wanted.items())[:-1]:
+                x, deviations = struct.pack("<3d", *x), struct.pack("<9d", 0.01, 0, 0, 0, 0.01, 0, 0, 0, 0.04)
+                if version == 3:
+                    base.execute("INSERT INTO pose_priors VALUES (?, ?, 1, ?)", (i, x, deviations))
+                else:
+                    base.execute("INSERT INTO pose_priors VALUES (?, ?, 1, 0, ?, ?, NULL, 1)",
+                                 (i, i, x, deviations))
+            base.execute("INSERT INTO pose_priors (" + ("image_id" if version == 3 else "corr_data_id") +
+                         ", coordinate_system) VALUES (999, 1)")
+            base.commit()
+            base.close()
+            run("bundle", "in", f"out{version}", "--database_path", f"{version}.db")
+            for i, x in self.positions(f"out{version}").items():
+                self.assertLess(abs(x - self.positions("out")[i]).max(), 1e-9)
+
+    def test_priors_of_the_earth(self):
+        """Latitude, longitude and height become metres from the first image."""
+        self.make_model("OPENCV", cameras=1)
+        run("bundle", "in", "start")
+        places = self.positions("start")
+        first = min(places)
+        base = sqlite3.connect("gps.db")
+        base.execute("CREATE TABLE pose_priors (image_id INTEGER PRIMARY KEY, position BLOB, "
+                     "coordinate_system INTEGER, position_covariance BLOB)")
+        for i, x in places.items():
+            x = 3 * (x - places[first])  # near the equator
+            base.execute("INSERT INTO pose_priors VALUES (?, ?, 0, NULL)",
+                         (i, struct.pack("<3d", x[1] / 110574.276, 30 + x[0] / 111319.491, 20 + x[2])))
+        base.commit()
+        run("bundle", "in", "out", "--database_path", "gps.db", "--prior-std", "0.01")
+        for i, x in self.positions("out").items():
+            self.assertLess(abs(x - 3 * (places[i] - places[first])).max(), 0.02)
+        base.execute("UPDATE pose_priors SET coordinate_system = 1 WHERE image_id = 11")
+        base.commit()
+        base.close()
+        self.assertIn("mixed", run("bundle", "in", "out", "--database_path", "gps.db", status=1)[1])
+
+    def test_bad_priors(self):
+        self.make_model("OPENCV", cameras=1)
+        for text, words in (("5 1 2", "line 1, X Y Z"), ("x.jpg 1 2 3", "no image with name or id x.jpg"),
+                            ("5 1 2 3 4", "SX SY SZ"), ("5 1 2 3 1 1 1 1", "text follows"),
+                            ("5 1 2 3 1 1 0", "not positive definite"), ("5 1 2 nan", "line 1, X Y Z"),
+                            ("5 1 2 3\n5 1 2 3", "line 2, prior: image 5 has two priors"),
+                            ("5 1 2 3\n8 1 1 1", "2 images of the model have a prior, at least 3"),
+                            ("5 1 1 1\n8 2 2 2\n11 3 3 3", "lie on a line")):
+            with open("priors.txt", "w", encoding="utf-8") as file:
+                file.write(text + "\n")
+            found = run("bundle", "in", "out", "--priors", "priors.txt", status=1)[1]
+            self.assertIn(words, found)
+            self.assertIn("priors.txt", found)
+        for content in (b"", b"text", b"SQLite format 3\0" + bytes(100)):
+            with open("bad.db", "wb") as file:
+                file.write(content)
+            self.assertIn("bad.db: ", run("bundle", "in", "out", "--database_path", "bad.db", status=1)[1])
+        run("bundle", "in", "out", "--database_path", "missing.db", status=1)
+        run("bundle", "in", "out", "--database_path", "bad.db", "--priors", "priors.txt", status=2)
+        self.assertFalse(os.path.exists("out"))
 
     def test_points_behind_and_short_tracks(self):
         self.make_model("PINHOLE", cameras=1)

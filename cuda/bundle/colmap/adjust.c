@@ -223,6 +223,30 @@ number_model (const BundleModel *model, guint min_track, BundleModelMap *map,
   map->n_idle = model->n_images - counts[0];
 }
 
+/* The priors of images that have a number */
+static gboolean
+fill_priors (const BundleModel *model, const guint32 *number,
+    BundleProblem *problem, GError **error)
+{
+  const guint n = model->priors ? model->priors->len : 0;
+
+  if (n > 0 && !NEW_ARRAY (&problem->priors, n))
+    return FALSE;
+  for (guint i = 0; i < n; i++) {
+    const BundleModelPrior *prior =
+        &g_array_index (model->priors, BundleModelPrior, i);
+    BundlePrior *to = &problem->priors[problem->n_priors];
+
+    if (number[prior->image] == G_MAXUINT32)
+      continue;
+    to->camera = number[prior->image];
+    memcpy (to->position, prior->position, sizeof to->position);
+    memcpy (to->information, prior->information, sizeof to->information);
+    problem->n_priors++;
+  }
+  return TRUE;
+}
+
 static BundleProblem *
 make_problem (const BundleModel *model, const BundleModelSettings *settings,
     BundleModelMap *map, guint32 *number, GError **error)
@@ -246,13 +270,14 @@ make_problem (const BundleModel *model, const BundleModelSettings *settings,
   if (!NEW_ARRAY (&problem->lenses, model->n_cameras)
       || !NEW_ARRAY (&problem->lens_of, counts[0])
       || !NEW_ARRAY (&problem->camera_constant, counts[0])
-      || !NEW_ARRAY (&problem->point_constant, counts[1])) {
+      || !NEW_ARRAY (&problem->point_constant, counts[1])
+      || !fill_priors (model, number, problem, error)) {
     bundle_problem_free (problem);
     return NULL;
   }
   fill_cameras (model, settings, number, problem);
   fill_points (model, settings, number, map, problem);
-  if (!settings->free_gauge
+  if (!settings->free_gauge && !problem->priors
       && !memchr (problem->point_constant, TRUE, counts[1]))
     bundle_model_gauge_init (
         &map->gauge, model, map->image_of, counts[0], problem->camera_constant);

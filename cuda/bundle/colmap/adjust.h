@@ -18,7 +18,8 @@ G_BEGIN_DECLS
  *   deleted, and so are points that keep fewer than two observations
  * @keep_rotations: with @refine_poses, only positions change
  * @free_gauge: position, rotation and scale of the scene are left where the solver
- *   ends; otherwise they are held as gauge.h says, unless constant parameters hold them
+ *   ends; otherwise they are held as gauge.h says, unless constant parameters or priors
+ *   hold them
  * @min_track: points with fewer observations stay as they are; at least 2
  */
 typedef struct {

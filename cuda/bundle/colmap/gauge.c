@@ -12,55 +12,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "cuda/bundle/colmap/turn.h"
+
 #define ROTATION 0x07
 #define POSITION 0x38
 #define NEAR 1e-9 /* as in COLMAP: images at the same position */
 /* A scale beyond is due to the coordinate, which turned away from the baseline. */
 #define LEAST_SCALE 0.5
 #define GREATEST_SCALE 2
-
-/* p = a b, quaternions w, x, y, z */
-static void
-multiply_quaternions (const gdouble a[4], const gdouble b[4], gdouble p[4])
-{
-  p[0] = a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3];
-  p[1] = a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2];
-  p[2] = a[0] * b[2] + a[2] * b[0] + a[3] * b[1] - a[1] * b[3];
-  p[3] = a[0] * b[3] + a[3] * b[0] + a[1] * b[2] - a[2] * b[1];
-}
-
-static void
-conjugate (const gdouble q[4], gdouble c[4])
-{
-  const gdouble square = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
-
-  for (guint i = 0; i < 4; i++)
-    c[i] = (i ? -q[i] : q[i]) / square;
-}
-
-/* to = R(q) x; @q of any length */
-static void
-rotate (const gdouble q[4], const gdouble x[3], gdouble to[3])
-{
-  const gdouble v[4] = { 0, x[0], x[1], x[2] };
-  gdouble inverse[4], half[4], all[4];
-
-  conjugate (q, inverse);
-  multiply_quaternions (q, v, half);
-  multiply_quaternions (half, inverse, all);
-  memcpy (to, all + 1, 3 * sizeof *to);
-}
-
-/* Length 1, and w not negative */
-static void
-normalise (gdouble q[4])
-{
-  const gdouble size =
-      sqrt (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
-
-  for (guint i = 4; i-- > 0;)
-    q[i] /= q[0] < 0 ? -size : size;
-}
 
 /* @b seen from @a: the rotation of b a^-1, and its translation */
 static void
@@ -69,9 +28,9 @@ relate_poses (const BundleModelPose *a, const BundleModelPose *b, gdouble q[4],
 {
   gdouble inverse[4];
 
-  conjugate (a->q, inverse);
-  multiply_quaternions (b->q, inverse, q);
-  rotate (q, a->t, t);
+  bundle_turn_invert (a->q, inverse);
+  bundle_turn_multiply (b->q, inverse, q);
+  bundle_turn_vector (q, a->t, t);
   for (guint i = 0; i < 3; i++)
     t[i] = b->t[i] - t[i];
 }
@@ -157,7 +116,7 @@ find_scale (const BundleModelGauge *gauge, const BundleModelPose now[2])
 
   relate_poses (&gauge->start[0], &gauge->start[1], q, start);
   relate_poses (&now[0], &now[1], q, t);
-  rotate (q, gauge->start[0].t, turned);
+  bundle_turn_vector (q, gauge->start[0].t, turned);
   scale =
       (gauge->start[1].t[gauge->axis] - turned[gauge->axis]) / t[gauge->axis];
   if (!(scale > LEAST_SCALE && scale < GREATEST_SCALE))
@@ -179,16 +138,16 @@ bundle_model_gauge_apply (const BundleModelGauge *gauge, BundleModel *model,
   for (guint i = 0; i < 2; i++)
     now[i] = pose_of (&model->images[gauge->image[i]]);
   scale = find_scale (gauge, now);
-  conjugate (start[0].q, inverse);
+  bundle_turn_invert (start[0].q, inverse);
   for (guint i = 0; i < n_images; i++) {
     BundleModelImage *image = &model->images[image_of[i]];
     const BundleModelPose old = pose_of (image);
     gdouble q[4], t[3], turned[3];
 
     relate_poses (&now[0], &old, q, t);
-    rotate (q, start[0].t, turned);
-    multiply_quaternions (q, start[0].q, image->q);
-    normalise (image->q);
+    bundle_turn_vector (q, start[0].t, turned);
+    bundle_turn_multiply (q, start[0].q, image->q);
+    bundle_turn_normalise (image->q);
     for (guint k = 0; k < 3; k++)
       image->t[k] = turned[k] + scale * t[k];
     image->moved = TRUE;
@@ -199,9 +158,9 @@ bundle_model_gauge_apply (const BundleModelGauge *gauge, BundleModel *model,
   for (guint i = 0; i < n_points; i++) {
     gdouble *x = model->points[point_of[i]].x, p[3];
 
-    rotate (now[0].q, x, p);
+    bundle_turn_vector (now[0].q, x, p);
     for (guint k = 0; k < 3; k++)
       p[k] = scale * (p[k] + now[0].t[k]) - start[0].t[k];
-    rotate (inverse, p, x);
+    bundle_turn_vector (inverse, p, x);
   }
 }

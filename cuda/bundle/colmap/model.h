@@ -79,6 +79,16 @@ typedef struct {
 } BundleModelFrame;
 
 /**
+ * BundleModelPrior: where an image was measured to be
+ * @image: index into images
+ * @information: inverse of the covariance: xx, xy, xz, yy, yz, zz
+ */
+typedef struct {
+  guint image;
+  gdouble position[3], information[6];
+} BundleModelPrior;
+
+/**
  * BundleModel: the arrays are freed by bundle_model_free()
  * @binary: how it was read
  * @comments: (nullable): the lines of the texts before the first record
@@ -86,6 +96,7 @@ typedef struct {
  * @rigs, @frames: (nullable): the files
  * @frame_list: (nullable) (element-type BundleModelFrame)
  * @rig: (nullable): a rig with several sensors, for an error
+ * @priors: (nullable) (element-type BundleModelPrior): not in the files (priors.h)
  * @n_lost: features whose points' tracks do not contain them; @n_unnamed: elements
  *   of tracks whose features name no point
  */
@@ -103,6 +114,7 @@ typedef struct {
   GBytes *rigs, *frames;
   GArray *frame_list;
   gchar *rig;
+  GArray *priors;
   gsize n_lost, n_unnamed;
 } BundleModel;
 
