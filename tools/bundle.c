@@ -23,7 +23,8 @@
 #define DEFAULT_ITERATIONS 50
 
 static struct {
-  gchar *output, *format, *video, *loss, *constants, *gauge, *priors;
+  gchar *output, *format, *video, *loss, *constants, *gauge, *priors, *poses,
+      *transforms;
   gdouble loss_scale, prior_std;
   gint iterations;
   gboolean fix_intrinsics, shared_intrinsics, keep_behind;
@@ -60,6 +61,12 @@ static const GOptionEntry entries[] = {
   { "priors", 0, 0, G_OPTION_ARG_FILENAME, &options.priors,
       "From folder to folder: measured positions of images, NAME X Y Z [SX SY "
       "SZ]",
+      "FILE" },
+  { "poses", 0, 0, G_OPTION_ARG_FILENAME, &options.poses,
+      "From folder to folder: transforms.json with other poses to start from",
+      "FILE" },
+  { "transforms", 0, 0, G_OPTION_ARG_FILENAME, &options.transforms,
+      "From folder to folder: transforms.json that gets the adjusted poses",
       "FILE" },
   { "prior-std", 0, 0, G_OPTION_ARG_DOUBLE, &options.prior_std,
       "Standard deviation of positions without one; default: 1", "UNITS" },
@@ -522,9 +529,25 @@ check_folder (const gchar *name, GError **error)
   return ok;
 }
 
+/* A transforms.json has no observations. */
+static gboolean
+check_no_transforms (const gchar *name, GError **error)
+{
+  if (!g_str_has_suffix (name, ".json")
+      || g_file_test (name, G_FILE_TEST_IS_DIR))
+    return TRUE;
+  g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_SUPPORTED,
+      "%s contains poses, but no observations to adjust them by: give the "
+      "folder of its COLMAP model, and %s by --poses or --transforms",
+      name, name);
+  return FALSE;
+}
+
 static gboolean
 check_input (const gchar *name, GError **error)
 {
+  if (!check_no_transforms (name, error))
+    return FALSE;
   if (g_file_test (name, G_FILE_TEST_IS_DIR))
     return check_folder (name, error);
   return input_check (name, INPUT_RECONSTRUCTION, error);
@@ -626,6 +649,8 @@ adjust_folder (
   }
   if (!check_bundle_options (error) || !check_folder_options (common, error))
     return;
+  if (!check_no_transforms (input, error))
+    return;
   if (options.priors && colmap->database) {
     set_usage (error, "%s and --database_path exclude each other", "--priors");
     return;
@@ -640,6 +665,8 @@ adjust_folder (
                            .constants = options.constants,
                            .priors = options.priors,
                            .database = colmap->database,
+                           .poses = options.poses,
+                           .transforms = options.transforms,
                            .prior_std = options.prior_std,
                            .binary = colmap->used,
                            .settings = &settings,
@@ -654,11 +681,14 @@ run_pipeline (const CommonOptions *common, GError **error)
 {
   Adjustment self = { common };
 
-  if (options.keep_behind || options.gauge || options.priors) {
+  if (options.keep_behind || options.gauge || options.priors || options.poses
+      || options.transforms) {
     set_usage (error, "%s is for MODEL_IN MODEL_OUT",
         options.keep_behind ? "--keep-behind"
         : options.gauge     ? "--gauge"
-                            : "--priors");
+        : options.priors    ? "--priors"
+        : options.poses     ? "--poses"
+                            : "--transforms");
     return;
   }
   if (options.iterations < 0)

@@ -86,6 +86,77 @@ read_priors (ModelRun *run, const BundleModelCall *call, GError **error)
   return TRUE;
 }
 
+/* @name: of a transforms.json that exists. Returns: %NULL with an error that has it */
+static Transforms *
+read_transforms (const BundleModel *model, const gchar *name, GError **error)
+{
+  Transforms *transforms;
+  gchar *text;
+  gsize size;
+
+  if (!g_file_get_contents (name, &text, &size, error))
+    return NULL;
+  transforms = transforms_new (model, text, size, error);
+  g_free (text);
+  if (transforms == NULL)
+    g_prefix_error (error, "%s: ", name);
+  return transforms;
+}
+
+static void
+warn_of_frames (const ModelRun *run, const gchar *name, const Transforms *t)
+{
+  guint n_known;
+  const guint n = transforms_count (t, &n_known);
+
+  if (n_known < n && !run->common->quiet)
+    g_printerr ("cudavision bundle: %s: %u of its %u frames are not in the "
+                "model and stay as they are\n",
+        name, n - n_known, n);
+}
+
+/* Reads the file to write, if it exists, and takes the poses of the other one. */
+static gboolean
+open_transforms (ModelRun *run, const BundleModelCall *call, GError **error)
+{
+  if (call->poses) {
+    Transforms *poses = read_transforms (run->model, call->poses, error);
+
+    if (poses == NULL)
+      return FALSE;
+    warn_of_frames (run, call->poses, poses);
+    transforms_take_poses (poses, run->model);
+    transforms_free (poses);
+  }
+  if (call->transforms == NULL)
+    return TRUE;
+  run->transforms = g_file_test (call->transforms, G_FILE_TEST_EXISTS)
+                        ? read_transforms (run->model, call->transforms, error)
+                        : transforms_new (run->model, NULL, 0, error);
+  if (run->transforms)
+    warn_of_frames (run, call->transforms, run->transforms);
+  return run->transforms != NULL;
+}
+
+/* Checked before the work begins, because a camera may not fit. */
+static gboolean
+write_transforms (
+    const ModelRun *run, const gchar *name, gboolean check, GError **error)
+{
+  const gchar *const inputs[] = { NULL };
+  gchar *text;
+  gboolean ok;
+
+  if (run->transforms == NULL)
+    return TRUE;
+  text = transforms_format (run->transforms, run->model, error);
+  if (text == NULL)
+    g_prefix_error (error, "%s: ", name);
+  ok = text && (check || output_write (name, inputs, text, error));
+  g_free (text);
+  return ok;
+}
+
 static gboolean
 solve_model (ModelRun *run, const BundleModelCall *call, GError **error)
 {
@@ -97,6 +168,8 @@ solve_model (ModelRun *run, const BundleModelCall *call, GError **error)
     return FALSE;
   }
   if ((call->constants && !read_list (run, call->constants, 0, error))
+      || !open_transforms (run, call, error)
+      || !write_transforms (run, call->transforms, TRUE, error)
       || !read_priors (run, call, error))
     return FALSE;
   run->problem =
@@ -139,7 +212,7 @@ void
 bundle_model_adjust (const BundleModelCall *call, GError **error)
 {
   const CommonOptions *common = call->common;
-  const gchar *const names[] = { common->report };
+  const gchar *const names[] = { common->report, call->transforms };
   const gchar *const inputs[] = { call->constants ? call->constants
                                   : call->priors  ? call->priors
                                                   : call->database,
@@ -150,17 +223,19 @@ bundle_model_adjust (const BundleModelCall *call, GError **error)
   own.threads = (guint) common->threads;
   run.numbers = g_array_new (FALSE, FALSE, sizeof (gdouble));
   run.costs = g_array_new (FALSE, FALSE, sizeof (gdouble));
-  if (output_check (names, 1, inputs, error)
+  if (output_check (names, 2, inputs, error)
       && solve_model (&run, call, error)) {
     bundle_model_update (
         run.model, run.problem, &run.map, (guint) common->threads);
     run.prior_rms[MODEL_AFTER] = bundle_model_prior_rms (run.model);
     if (bundle_model_write (
-            run.model, call->binary || run.model->binary, call->output, error))
+            run.model, call->binary || run.model->binary, call->output, error)
+        && write_transforms (&run, call->transforms, FALSE, error))
       show_model (&run, error);
   }
   for (guint i = 0; i < MODEL_STATES; i++)
     g_clear_pointer (&run.pictures[i], gst_sample_unref);
+  transforms_free (run.transforms);
   g_clear_pointer (&run.report, report_free);
   g_array_unref (run.numbers);
   g_array_unref (run.costs);

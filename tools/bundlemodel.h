@@ -17,11 +17,15 @@ G_BEGIN_DECLS
  * @constants: (nullable): file of what stays constant (colmap/names.h)
  * @priors, @database: (nullable): text (colmap/priors.h) or database of COLMAP with
  *   positions of images; @prior_std: where these have no deviation
+ * @poses: (nullable): transforms.json whose poses replace those of the model
+ * @transforms: (nullable): transforms.json that gets the adjusted poses, made if it does
+ *   not exist
  * @binary: write binary files; otherwise the kind of files that was read
  */
 typedef struct {
   const CommonOptions *common;
-  const gchar *input, *output, *constants, *priors, *database;
+  const gchar *input, *output, *constants, *priors, *database, *poses,
+      *transforms;
   gdouble prior_std;
   gboolean binary;
   const BundleModelSettings *settings;

@@ -12,6 +12,7 @@
 #include "modelerrors.h"
 #include "progress.h"
 #include "report.h"
+#include "transforms.h"
 
 G_BEGIN_DECLS
 
@@ -21,6 +22,7 @@ G_BEGIN_DECLS
  * @numbers, @costs: of the iterations
  * @prior_rms: RMS distance of images and priors
  * @pictures: (nullable): of the cloud, for the report
+ * @transforms: (nullable): the file to write
  * @report: (nullable): the page, from model_begin_report()
  */
 typedef struct {
@@ -36,6 +38,7 @@ typedef struct {
   GArray *numbers, *costs;
   gdouble prior_rms[MODEL_STATES];
   GstSample *pictures[MODEL_STATES];
+  Transforms *transforms;
   Report *report;
 } ModelRun;
 

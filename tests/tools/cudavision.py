@@ -16,6 +16,7 @@ except ImportError:
 try:
     sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../oracle"))
     import colmap_models
+    import numpy as np
 except ImportError:  # it needs NumPy
     colmap_models = None
 
@@ -67,6 +68,11 @@ def limit_files():
     """For preexec_fn: files end at 4 KB, as on a full disk."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+
+
+def write_json(name, value):
+    with open(name, "w", encoding="utf-8") as stream:
+        stream.write(value if isinstance(value, str) else json.dumps(value))
 
 
 def read(name):
@@ -851,7 +857,7 @@ class ColmapModels(Tool):
                             ("5 1 2 3 4", "SX SY SZ"), ("5 1 2 3 1 1 1 1", "text follows"),
                             ("5 1 2 3 1 1 0", "not positive definite"), ("5 1 2 nan", "line 1, X Y Z"),
                             ("5 1 2 3\n5 1 2 3", "line 2, prior: image 5 has two priors"),
-                            ("5 1 2 3\n8 1 1 1", "2 images of the model have a prior, at least 3"),
+                            ("5 1 2 3\n8 1 1 1", "2 images of the model have a position, 3 are needed"),
                             ("5 1 1 1\n8 2 2 2\n11 3 3 3", "lie on a line")):
             with open("priors.txt", "w", encoding="utf-8") as file:
                 file.write(text + "\n")
@@ -865,6 +871,122 @@ class ColmapModels(Tool):
         run("bundle", "in", "out", "--database_path", "missing.db", status=1)
         run("bundle", "in", "out", "--database_path", "bad.db", "--priors", "priors.txt", status=2)
         self.assertFalse(os.path.exists("out"))
+
+    def make_transforms(self, folder, moved=None):
+        """As nerfstudio writes it, and with its numbers in NumPy"""
+        cameras, images, _ = colmap_models.read(folder)
+        frames = []
+        for i, image in images.items():
+            r = colmap_models.matrix(image["q"]).T
+            c2w = np.eye(4)
+            c2w[:3, :3], c2w[:3, 3] = r * [1, -1, -1], -r @ image["t"]
+            if moved is not None:
+                c2w = moved @ c2w
+            frames.append({"file_path": "images/" + image["name"].decode(), "sharpness": 5.5 + i,
+                           "transform_matrix": c2w.tolist(), "colmap_im_id": i})
+        camera = cameras[3]
+        k1, k2, p1, p2 = camera["params"][4:]
+        return {"w": 1600, "h": 1200, "fl_x": camera["params"][0], "fl_y": camera["params"][1],
+                "cx": camera["params"][2], "cy": camera["params"][3], "k1": k1, "k2": k2, "p1": p1, "p2": p2,
+                "camera_model": "OPENCV", "frames": frames, "ply_file_path": "sparse_pc.ply"}
+
+    def same_frames(self, found, wanted, delta):
+        self.assertEqual(list(found), list(wanted))
+        for name in ("fl_x", "fl_y", "cx", "cy", "k1", "k2", "p1", "p2"):
+            self.assertAlmostEqual(found[name], wanted[name], delta=delta)
+        self.assertEqual(len(found["frames"]), len(wanted["frames"]))
+        for a, b in zip(found["frames"], wanted["frames"]):
+            self.assertEqual({**a, "transform_matrix": 0}, {**b, "transform_matrix": 0})
+            self.assertLess(np.abs(np.subtract(a["transform_matrix"], b["transform_matrix"])).max(), delta)
+
+    def test_transforms_of_nerfstudio(self):
+        """applied_transform, ply_file_path and unknown keys stay."""
+        self.make_model("OPENCV", cameras=1)
+        applied = np.array([[1.0, 0, 0, 0], [0, 0, 1, 0], [0, -1, 0, 0], [0, 0, 0, 1]])
+        before = {**self.make_transforms("in", applied), "applied_transform": applied[:3].tolist(), "mine": {"a": [1]}}
+        before["frames"].append({**before["frames"][0], "file_path": "images/other.jpg", "colmap_im_id": 999})
+        write_json("transforms.json", before)
+        _, log = run("bundle", "in", "out", "--transforms", "transforms.json")
+        self.assertIn("1 of its 13 frames are not in the model", log)
+        after = {**self.make_transforms("out", applied), "applied_transform": applied[:3].tolist(), "mine": {"a": [1]}}
+        after["frames"].append(before["frames"][-1])
+        self.same_frames(json.loads(read("transforms.json")), after, 1e-12)
+        run("bundle", "in", "posed", "--poses", "transforms.json", "--max-iterations", "0", "-q")
+        posed, wanted = colmap_models.read("posed")[1], colmap_models.read("out")[1]
+        for i, image in wanted.items():
+            for a, b in zip(image["q"] + image["t"], posed[i]["q"] + posed[i]["t"]):
+                self.assertAlmostEqual(a, b, delta=1e-12)
+
+    def test_transforms_of_instant_ngp(self):
+        """Turned, scaled and moved without a word about it"""
+        self.make_model("OPENCV", cameras=1)
+        moved = np.eye(4)
+        moved[:3, :3] = colmap_models.matrix([0.5, 0.1, -0.7, 0.3])
+
+        def transform(folder):
+            found = self.make_transforms(folder, moved)
+            for frame in found["frames"]:
+                for row, by in zip(frame["transform_matrix"], (1, 2, -3)):
+                    row[3] = 0.3 * row[3] + by
+                frame["file_path"] = frame["file_path"].replace("images/", "./images/")
+            fl = found["fl_x"], found["fl_y"]
+            return {"camera_angle_x": 2 * np.arctan(800 / fl[0]), "camera_angle_y": 2 * np.arctan(600 / fl[1]),
+                    **found, "is_fisheye": False, "aabb_scale": 32}
+
+        write_json("transforms.json", transform("in"))
+        run("bundle", "in", "out", "--transforms", "transforms.json")
+        found = json.loads(read("transforms.json"))
+        self.same_frames(found, transform("out"), 1e-9)
+        self.assertAlmostEqual(found["camera_angle_x"], transform("out")["camera_angle_x"], delta=1e-12)
+        write_json("other.json", {**found, "frames": [{**frame, "transform_matrix": np.eye(4).tolist()}
+                                                      for frame in found["frames"]]})
+        self.assertIn("lie on a line", run("bundle", "in", "out", "--transforms", "other.json", status=1)[1])
+
+    def test_new_transforms(self):
+        """With one camera, or one for each frame"""
+        self.make_model("OPENCV", cameras=1)
+        run("bundle", "in", "out", "--transforms", "new.json")
+        found, wanted = json.loads(read("new.json")), self.make_transforms("out")
+        for a, b in zip(found["frames"], wanted["frames"]):
+            self.assertEqual(a["file_path"], b["file_path"][7:])
+            self.assertLess(np.abs(np.subtract(a["transform_matrix"], b["transform_matrix"])).max(), 1e-12)
+        del wanted["ply_file_path"]
+        self.assertEqual({**found, "frames": 0}, {**wanted, "frames": 0})
+        self.make_model("OPENCV_FISHEYE", "SIMPLE_PINHOLE")
+        run("bundle", "in", "out", "--transforms", "two.json")
+        cameras = colmap_models.read("out")[0]
+        found = json.loads(read("two.json"))["frames"]
+        self.assertEqual([found[0][k] for k in ("fl_x", "fl_y", "cx", "cy", "k1", "k2", "k3", "k4")],
+                         cameras[3]["params"])
+        self.assertEqual([found[1][k] for k in ("fl_x", "cx", "cy")], cameras[5]["params"])
+        self.assertEqual([frame["camera_model"] for frame in found[:2]], ["OPENCV_FISHEYE", "OPENCV"])
+
+    def test_bad_transforms(self):
+        self.make_model("OPENCV", cameras=1)
+        good = self.make_transforms("in")
+        good["applied_transform"] = np.eye(4)[:3].tolist()
+        frame = good["frames"][0]
+        for bad, words in (
+                ("{", "t.json: "), ("[]", "no list"), ({"frames": 3}, "no list"), ({"frames": [3]}, "no file_path"),
+                ({"frames": []}, "none of the 0 frames"),
+                ({"frames": [{"file_path": "a.jpg"}]}, "transform_matrix of frame 0"),
+                ({"frames": [{**frame, "transform_matrix": np.zeros((4, 4)).tolist()}]}, "no rotation"),
+                ({"frames": [frame, frame]}, "two frames are of image 5"),
+                ({**good, "applied_transform": 3}, "applied_transform is no rotation"),
+                ({**good, "applied_scale": 0}, "applied_scale is no number"),
+                ({**good, "w": 800}, "the pictures were resized")):
+            write_json("t.json", bad)
+            found = run("bundle", "in", "out", "--transforms", "t.json", status=1)[1]
+            self.assertIn(words, found)
+            self.assertIn("t.json", found)
+        write_json("t.json", good)
+        for arguments in (("t.json",), ("t.json", "out"), ("--input_path", "t.json", "--output_path", "out")):
+            self.assertIn("t.json contains poses, but no observations", run("bundle", *arguments, status=1)[1])
+        run("bundle", "in", "--transforms", "t.json", status=2)
+        self.assertFalse(os.path.exists("out"))
+        self.make_model("FOV")
+        self.assertIn("it cannot hold camera 3: FOV", run("bundle", "in", "out", "--transforms", "n.json", status=1)[1])
+        self.assertFalse(os.path.exists("n.json"))
 
     def test_points_behind_and_short_tracks(self):
         self.make_model("PINHOLE", cameras=1)

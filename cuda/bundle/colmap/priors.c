@@ -112,9 +112,8 @@ bundle_model_read_priors (BundleModel *model, const gchar *data, gsize size,
 
 /* --- alignment ------------------------------------------------------------------------ */
 
-/* Where the image is: -R^T t */
-static void
-locate_image (const BundleModelImage *image, gdouble position[3])
+void
+bundle_model_image_position (const BundleModelImage *image, gdouble position[3])
 {
   gdouble inverse[4];
 
@@ -135,7 +134,7 @@ bundle_model_prior_rms (const BundleModel *model)
         &g_array_index (model->priors, BundleModelPrior, i);
     gdouble position[3];
 
-    locate_image (&model->images[prior->image], position);
+    bundle_model_image_position (&model->images[prior->image], position);
     for (guint k = 0; k < 3; k++)
       sum += (position[k] - prior->position[k])
              * (position[k] - prior->position[k]);
@@ -179,49 +178,35 @@ diagonalise (gdouble *a, gdouble *v, guint n)
       }
 }
 
-/* y = scale R(q) x + t */
+/* Sums over pairs of positions, relative to the means */
 typedef struct {
-  gdouble q[4], t[3], scale;
-} Alignment;
-
-/* Sums over the priors, relative to the means */
-typedef struct {
-  gdouble from[3], to[3]; /* means of images and priors */
+  gdouble from[3], to[3]; /* means */
   gdouble cross[9];       /* sums of x y^T */
   gdouble spread[9];      /* of y y^T */
   gdouble square;         /* of |x|^2 */
 } Moments;
 
 static Moments
-sum_moments (const BundleModel *model)
+sum_moments (const gdouble *from, const gdouble *to, guint n)
 {
-  const guint n = model->priors->len;
   Moments m = { { 0 } };
-  gdouble x[3];
 
-  for (guint i = 0; i < n; i++) {
-    const BundleModelPrior *prior =
-        &g_array_index (model->priors, BundleModelPrior, i);
-
-    locate_image (&model->images[prior->image], x);
-    for (guint k = 0; k < 3; k++) {
-      m.from[k] += x[k] / n;
-      m.to[k] += prior->position[k] / n;
-    }
+  for (guint i = 0; i < 3 * n; i++) {
+    m.from[i % 3] += from[i] / n;
+    m.to[i % 3] += to[i] / n;
   }
   for (guint i = 0; i < n; i++) {
-    const BundleModelPrior *prior =
-        &g_array_index (model->priors, BundleModelPrior, i);
+    gdouble x[3], y[3];
 
-    locate_image (&model->images[prior->image], x);
-    for (guint k = 0; k < 9; k++) {
-      const gdouble y = prior->position[k % 3] - m.to[k % 3];
-
-      m.cross[k] += (x[k / 3] - m.from[k / 3]) * y;
-      m.spread[k] += (prior->position[k / 3] - m.to[k / 3]) * y;
+    for (guint k = 0; k < 3; k++) {
+      x[k] = from[3 * i + k] - m.from[k];
+      y[k] = to[3 * i + k] - m.to[k];
+      m.square += x[k] * x[k];
     }
-    for (guint k = 0; k < 3; k++)
-      m.square += (x[k] - m.from[k]) * (x[k] - m.from[k]);
+    for (guint k = 0; k < 9; k++) {
+      m.cross[k] += x[k / 3] * y[k % 3];
+      m.spread[k] += y[k / 3] * y[k % 3];
+    }
   }
   return m;
 }
@@ -239,7 +224,7 @@ are_on_a_line (const Moments *m)
   return !(sum - largest - least > LINE * largest) || !(m->square > 0);
 }
 
-static Alignment
+static BundleAlignment
 find_alignment (const Moments *m)
 {
   const gdouble *s = m->cross;
@@ -247,7 +232,7 @@ find_alignment (const Moments *m)
     0, s[0] - s[4] - s[8], s[1] + s[3], s[6] + s[2], 0, 0, s[4] - s[0] - s[8],
     s[5] + s[7], 0, 0, 0, s[8] - s[0] - s[4] };
   gdouble v[16], turned[3], product = 0;
-  Alignment found;
+  BundleAlignment found;
   guint best = 0;
 
   for (guint i = 0; i < 4; i++)
@@ -271,8 +256,30 @@ find_alignment (const Moments *m)
   return found;
 }
 
+gboolean
+bundle_align_positions (const gdouble *from, const gdouble *to, guint n,
+    BundleAlignment *found, GError **error)
+{
+  Moments moments;
+
+  if (n < 3)
+    return cvis_refuse (
+        error, "%u images of the model have a position, 3 are needed", n);
+  moments = sum_moments (from, to, n);
+  if (are_on_a_line (&moments))
+    return cvis_refuse (error,
+        "the positions of %u images lie on a line, so that they do not "
+        "determine a rotation",
+        n);
+  *found = find_alignment (&moments);
+  return (found->scale > 0 && isfinite (found->scale))
+         || cvis_refuse (error,
+             "the positions do not fit the model: the best scale is %g",
+             found->scale);
+}
+
 static void
-move_model (BundleModel *model, const Alignment *by)
+move_model (BundleModel *model, const BundleAlignment *by)
 {
   gdouble inverse[4], turned[3];
 
@@ -302,26 +309,22 @@ gboolean
 bundle_model_align (BundleModel *model, GError **error)
 {
   const guint n = model->priors ? model->priors->len : 0;
-  Moments moments;
-  Alignment alignment;
+  g_autofree gdouble *from = g_new (gdouble, 3 * (gsize) n + 1);
+  g_autofree gdouble *to = g_new (gdouble, 3 * (gsize) n + 1);
+  BundleAlignment alignment;
 
-  if (n < 3)
-    return cvis_refuse (
-        error, "%u images of the model have a prior, at least 3 are needed", n);
   if (model->rig)
     return cvis_refuse (
         error, "%s: priors are not supported with rigs", model->rig);
-  moments = sum_moments (model);
-  if (are_on_a_line (&moments))
-    return cvis_refuse (error,
-        "the positions of the %u priors lie on a line, so that they do not "
-        "determine a rotation",
-        n);
-  alignment = find_alignment (&moments);
-  if (!(alignment.scale > 0) || !isfinite (alignment.scale))
-    return cvis_refuse (error,
-        "the priors do not fit the model: the best scale is %g",
-        alignment.scale);
+  for (guint i = 0; i < n; i++) {
+    const BundleModelPrior *prior =
+        &g_array_index (model->priors, BundleModelPrior, i);
+
+    bundle_model_image_position (&model->images[prior->image], from + 3 * i);
+    memcpy (to + 3 * i, prior->position, sizeof prior->position);
+  }
+  if (!bundle_align_positions (from, to, n, &alignment, error))
+    return FALSE;
   move_model (model, &alignment);
   return TRUE;
 }

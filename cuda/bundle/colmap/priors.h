@@ -29,6 +29,21 @@ gboolean bundle_model_add_prior (BundleModel *model, guint image,
 gboolean bundle_model_read_priors (BundleModel *model, const gchar *data,
     gsize size, gdouble deviation, GError **error);
 
+/* y = scale R(q) x + t; @q: w, x, y, z, of length 1 */
+typedef struct {
+  gdouble q[4], t[3], scale;
+} BundleAlignment;
+
+/* Finds what takes the @n positions @from to @to with the smallest sum of squared
+ * distances.
+ * Returns: FALSE with CVIS_ERROR_INVALID: fewer than three, or all on a line */
+gboolean bundle_align_positions (const gdouble *from, const gdouble *to,
+    guint n, BundleAlignment *found, GError **error);
+
+/* Where the image is: -R^T t */
+void bundle_model_image_position (
+    const BundleModelImage *image, gdouble position[3]);
+
 /* Turns, scales and moves the whole model so that the sum of the squared distances of its
  * images from their priors is the smallest.
  * Returns: FALSE with CVIS_ERROR_INVALID: fewer than three priors, all on a line, or a
