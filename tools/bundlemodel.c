@@ -8,6 +8,7 @@
 #include <gio/gio.h>
 
 #include "bundlemodel.h"
+#include "cuda/bundle/colmap/archive.h"
 #include "cuda/bundle/colmap/names.h"
 #include "cuda/bundle/colmap/priors.h"
 #include "modelreport.h"
@@ -162,7 +163,7 @@ solve_model (ModelRun *run, const BundleModelCall *call, GError **error)
 {
   gboolean ok;
 
-  run->model = bundle_model_read (run->input, error);
+  run->model = bundle_model_open (run->input, error);
   if (run->model == NULL) {
     g_prefix_error (error, "%s: ", run->input);
     return FALSE;

@@ -445,6 +445,8 @@ model_begin_report (ModelRun *run)
   gchar *title = g_strdup_printf ("Bundle adjustment of %s", run->input);
 
   run->report = report_new (title);
+  if (g_file_test (run->input, G_FILE_TEST_IS_REGULAR))
+    report_add_input (run->report, run->input);
   for (guint i = 0; i < BUNDLE_MODEL_FILES; i++) {
     gchar *name = g_build_filename (
         run->input, bundle_model_file_name (i, run->model->binary), NULL);

@@ -988,6 +988,42 @@ class ColmapModels(Tool):
         self.assertIn("it cannot hold camera 3: FOV", run("bundle", "in", "out", "--transforms", "n.json", status=1)[1])
         self.assertFalse(os.path.exists("n.json"))
 
+    def test_archives(self):
+        """tar and zip, packed from the folder and from above, give the results of the folder."""
+        self.make_model("OPENCV")
+        run("bundle", "in", "out")
+        shutil.copytree("in", "sparse/0")
+        os.mkdir("new")
+        subprocess.run(["tar", "cf", "a.tar", "-C", "in", "points3D.bin", "images.bin", "cameras.bin"], check=True)
+        subprocess.run(["tar", "cf", "b.tar", "sparse"], check=True)
+        for name, flat in (("a.zip", True), ("b.zip", False)):
+            with zipfile.ZipFile(name, "w", zipfile.ZIP_DEFLATED) as archive:
+                if not flat:
+                    archive.mkdir("sparse/0") if hasattr(archive, "mkdir") else archive.writestr("sparse/0/", "")
+                for part in MODEL_FILES:
+                    archive.write(f"in/{part}", part if flat else f"sparse/0/{part}")
+        pictures = set()
+        for name in ("a.tar", "b.tar", "a.zip", "b.zip", "in/images.bin"):
+            run("bundle", name, "new", "--report", "r.html")
+            self.assertEqual(self.files("out"), self.files("new"))
+            for element in ("bundleview",) if name.endswith(".bin") else ("bundleview", "decodebin ! bundleview"):
+                launch(f"filesrc location={name} ! {element} period=1 ! pngenc ! filesink location=view.png")
+                pictures.add(read("view.png"))
+        self.assertEqual(len(pictures), 1)
+        self.assertGreater(len(pictures.pop()), 10000)
+        shutil.copytree("in", "sparse/1")
+        subprocess.run(["tar", "cf", "two.tar", "sparse"], check=True)
+        with open("a.tar", "rb") as file, open("cut.tar", "wb") as cut:
+            cut.write(file.read(20000))
+        with open("a.zip", "rb") as file, open("cut.zip", "wb") as cut:
+            cut.write(file.read(20000))
+        with zipfile.ZipFile("part.zip", "w") as archive:
+            archive.write("in/cameras.bin", "cameras.bin")
+        for name, words in (("two.tar", "several models"), ("cut.tar", "the tar archive ends within"),
+                            ("cut.zip", "the zip archive is damaged"), ("part.zip", "does not contain points3D.bin"),
+                            ("view.png", "neither a folder nor a tar or zip archive"), ("none.zip", "none.zip: ")):
+            self.assertIn(words, run("bundle", name, "new", status=1)[1])
+
     def test_points_behind_and_short_tracks(self):
         self.make_model("PINHOLE", cameras=1)
         cameras, images, points = colmap_models.read("in")
