@@ -988,6 +988,29 @@ class ColmapModels(Tool):
         self.assertIn("it cannot hold camera 3: FOV", run("bundle", "in", "out", "--transforms", "n.json", status=1)[1])
         self.assertFalse(os.path.exists("n.json"))
 
+    def test_in_place_of_colmap_in_a_script(self):
+        """The script of the tutorial; its costs are those of COLMAP or lower."""
+        if not shutil.which("colmap"):
+            self.skipTest("no colmap (Debian package colmap)")
+        with open("colmap", "w", encoding="ascii") as file:
+            file.write('#!/bin/sh\nif [ "$1" = bundle_adjuster ]; then\n  shift\n'
+                       f'  exec {PROGRAM} bundle "$@"\nfi\nexec {shutil.which("colmap")} "$@"\n')
+        os.chmod("colmap", 0o755)
+        costs = {}
+        for program in (shutil.which("colmap"), os.path.abspath("colmap")):
+            self.make_model("OPENCV", "RADIAL")
+            for call in (["bundle_adjuster", "--input_path", "in", "--output_path", "in",
+                          "--BundleAdjustment.refine_principal_point", "1"],
+                         ["model_converter", "--input_path", "in", "--output_path", "in", "--output_type", "TXT"],
+                         ["model_converter", "--input_path", "in", "--output_path", "in", "--output_type", "BIN"],
+                         ["model_analyzer", "--path", "in"]):
+                done = subprocess.run([program, *call], capture_output=True, text=True, timeout=120, check=False)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            costs[program] = colmap_models.cost("in")
+        (theirs, n), (ours, m) = costs.values()
+        self.assertEqual(n, m)
+        self.assertLess(ours, theirs * (1 + 1e-6))
+
     def test_archives(self):
         """tar and zip, packed from the folder and from above, give the results of the folder."""
         self.make_model("OPENCV")
