@@ -604,9 +604,6 @@ check_folder_options (const CommonOptions *common, GError **error)
       return set_usage (error,
           "from folder to folder there is no pipeline, so %s is not possible",
           others[i].name);
-  if (g_strcmp0 (common->backend, "cuda") == 0)
-    return set_usage (error,
-        "--backend cuda: COLMAP's camera models are adjusted on the CPU%s", "");
   return TRUE;
 }
 

@@ -11,6 +11,7 @@
 #include "cuda/bundle/colmap/archive.h"
 #include "cuda/bundle/colmap/names.h"
 #include "cuda/bundle/colmap/priors.h"
+#include "cuda/core/backend.h"
 #include "modelreport.h"
 #include "output.h"
 #include "pipeline.h"
@@ -158,11 +159,40 @@ write_transforms (
   return ok;
 }
 
+/* A device is used only if --backend asks for one: it takes longer to start than the
+ * processors to adjust a small model. */
+static gboolean
+choose_model_backend (
+    ModelRun *run, const BundleModelCall *call, GError **error)
+{
+  const CommonOptions *common = run->common;
+  CvisBackend active;
+  g_autofree gchar *why_not = NULL;
+
+  if (common->backend == NULL || g_str_equal (common->backend, "cpu"))
+    return TRUE;
+  if (call->priors || call->database) {
+    if (g_str_equal (common->backend, "auto"))
+      return TRUE;
+    return cvis_refuse (error, "priors are computed on the CPU only");
+  }
+  if (!cvis_backend_choose (g_str_equal (common->backend, "cuda")
+                                ? CVIS_BACKEND_CUDA
+                                : CVIS_BACKEND_AUTO,
+          common->device, &active, &run->context, &why_not, error))
+    return FALSE;
+  if (why_not && !common->quiet)
+    g_printerr ("cudavision bundle: %s: on the CPU\n", why_not);
+  return TRUE;
+}
+
 static gboolean
 solve_model (ModelRun *run, const BundleModelCall *call, GError **error)
 {
   gboolean ok;
 
+  if (!choose_model_backend (run, call, error))
+    return FALSE;
   run->model = bundle_model_open (run->input, error);
   if (run->model == NULL) {
     g_prefix_error (error, "%s: ", run->input);
@@ -184,8 +214,8 @@ solve_model (ModelRun *run, const BundleModelCall *call, GError **error)
   if (run->common->report)
     model_begin_report (run);
   progress_start (&run->progress, run->input, "iterations");
-  ok = bundle_solve (run->problem, run->config, NULL, show_model_progress, run,
-      &run->summary, error);
+  ok = bundle_solve (run->problem, run->config, run->context,
+      show_model_progress, run, &run->summary, error);
   progress_clear (&run->progress);
   if (!ok)
     g_prefix_error (error, "%s: ", run->input);
@@ -246,4 +276,6 @@ bundle_model_adjust (const BundleModelCall *call, GError **error)
   if (run.problem)
     bundle_problem_free (run.problem);
   bundle_model_free (run.model);
+  if (run.context)
+    cvis_context_unref (run.context);
 }

@@ -35,6 +35,12 @@ get_rms (const ModelRun *run, guint state)
                                     / (gdouble) run->problem->n_observations);
 }
 
+static const gchar *
+get_backend_name (const ModelRun *run)
+{
+  return run->context ? "cuda" : "cpu";
+}
+
 void
 model_print_result (const ModelRun *run)
 {
@@ -63,8 +69,8 @@ model_print_result (const ModelRun *run)
   for (guint i = 0; i < MODEL_STATES; i++)
     g_print ("%-6s  %12.6g            %8.4f\n", names[i], get_cost (run, i),
         get_rms (run, i));
-  g_print ("\n%u iterations in %.3f s, stopped by %s, cpu\n", s->iterations,
-      s->seconds, bundle_stop_name (s->stop));
+  g_print ("\n%u iterations in %.3f s, stopped by %s, %s\n", s->iterations,
+      s->seconds, bundle_stop_name (s->stop), get_backend_name (run));
 }
 
 /* --- JSON ------------------------------------------------------------------------------ */
@@ -176,7 +182,7 @@ model_print_json (const ModelRun *run)
   json_add_int (json, "deficient-images", s->n_deficient);
   json_add_string (json, "stop", bundle_stop_name (s->stop));
   json_add_double (json, "seconds", s->seconds);
-  json_add_string (json, "backend", "cpu");
+  json_add_string (json, "backend", get_backend_name (run));
   add_cameras_json (json, run);
   add_images_and_points (json, run);
   json_builder_end_object (json);
@@ -478,6 +484,6 @@ model_write_report (const ModelRun *run, GError **error)
   report_add_setting (report, "output", "%s", run->output);
   report_add_setting (
       report, "most iterations", "%u", run->config->max_iterations);
-  report_add_setting (report, "backend", "cpu");
+  report_add_setting (report, "backend", "%s", get_backend_name (run));
   return report_write (report, run->common->report, inputs, error);
 }

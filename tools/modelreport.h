@@ -9,6 +9,7 @@
 #include <gst/gst.h>
 
 #include "command.h"
+#include "cuda/core/backend.h"
 #include "modelerrors.h"
 #include "progress.h"
 #include "report.h"
@@ -29,6 +30,7 @@ typedef struct {
   const CommonOptions *common;
   const gchar *input, *output;
   const BundleConfig *config;
+  CvisContext *context; /* NULL: the CPU */
   BundleModel *model;
   BundleProblem *problem;
   BundleModelMap map;

@@ -26,8 +26,7 @@ typedef struct _BundleBackend BundleBackend;
  *   @camera_constant marks them as constant for the other cameras, and they
  *   are equal at the start: sums over the observations of all cameras go to
  *   camera 0's unknowns, whose steps apply to all
- *   @problem's lenses are of the CPU backend only
- * @solver: the CUDA backend has BUNDLE_SOLVER_ITERATIVE only
+ * @solver: the CUDA backends have BUNDLE_SOLVER_ITERATIVE only
  */
 typedef struct {
   const BundleProblem *problem;
@@ -73,12 +72,17 @@ typedef struct {
   /* Makes the candidate the state. */
   void (*accept) (BundleBackend *backend);
   /* Reads the state, and the cameras' blocks of the normal equations of the
-   * last linearisation, multiplied by the column scales on both sides.
+   * last linearisation (CUDA, with lenses: of the state, with its weights), multiplied
+   * by the column scales on both sides.
    * @blocks: n_cameras * 45: rows of the upper triangle; elements of
    *   constant parameters are undefined. With shared intrinsics those of
    *   camera 0 are sums. */
   gboolean (*read) (BundleBackend *backend, gdouble *cameras, gdouble *points,
       gdouble *blocks, GError **error);
+  /* Sets the parameters of the lenses to the state; %NULL: the backend has cameras of BAL
+   * only. */
+  gboolean (*read_lenses) (
+      BundleBackend *backend, BundleLens *lenses, GError **error);
   /* Largest amount of device memory used so far, bytes; 0 on the CPU. */
   gsize (*get_bytes) (BundleBackend *backend);
 } BundleBackendOps;
@@ -91,11 +95,8 @@ BundleSolver bundle_choose_solver (
 void bundle_count_doubtful (const BundleProblem *problem,
     const BundleConfig *config, BundleSummary *summary);
 
-/* The CPU backend's lenses; of these only the parameters are set */
-void bundle_cpu_read_lenses (const BundleBackend *backend, BundleLens *lenses);
-
 extern const BundleBackendOps bundle_backend_cpu;
-extern const BundleBackendOps
-    bundle_backend_cuda; /* only where CUDA is built */
+/* Only where CUDA is built: for cameras of BAL, and for those with lenses */
+extern const BundleBackendOps bundle_backend_cuda, bundle_backend_cuda_lenses;
 
 G_END_DECLS

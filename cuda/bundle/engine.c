@@ -348,7 +348,7 @@ bundle_solve (BundleProblem *problem, const BundleConfig *config,
 
   memset (summary, 0, sizeof *summary);
   if (!bundle_config_check (config, error)
-      || !bundle_problem_check (problem, error))
+      || !bundle_problem_check_state (problem, error))
     return FALSE;
   if (work_init (&work, problem, config, error)) {
     scaled.cameras = work.cameras;
@@ -359,17 +359,18 @@ bundle_solve (BundleProblem *problem, const BundleConfig *config,
     start.shared = work.shared;
     start.solver = bundle_choose_solver (&start, config);
 #ifdef HAVE_CUDA
-    if (context != NULL && !work.lenses
-        && start.solver == BUNDLE_SOLVER_ITERATIVE)
-      solve.ops = ops = &bundle_backend_cuda;
+    if (context != NULL && start.solver == BUNDLE_SOLVER_ITERATIVE
+        && !work.priors)
+      solve.ops = ops =
+          work.lenses ? &bundle_backend_cuda_lenses : &bundle_backend_cuda;
 #endif
     solve.backend = ops->create (&start, config, context, error);
   }
   done = solve.backend != NULL && minimize (&solve, summary, error)
          && ops->read (
-             solve.backend, work.cameras, work.points, work.blocks, error);
-  if (done && work.lenses)
-    bundle_cpu_read_lenses (solve.backend, problem->lenses);
+             solve.backend, work.cameras, work.points, work.blocks, error)
+         && (!work.lenses
+             || ops->read_lenses (solve.backend, problem->lenses, error));
   if (done) {
     gdouble *cameras = problem->cameras, *points = problem->points;
 

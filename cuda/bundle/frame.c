@@ -73,11 +73,16 @@ scan_part (const Scan *scan, gsize number)
   Part part = { .fault = G_MAXSIZE };
 
   for (gsize i = number * GRAIN; i < end; i++) {
-    const Camera *camera = &scan->cameras[problem->camera_of[i]];
-    const gdouble *x = problem->points + 3 * (gsize) problem->point_of[i];
+    const guint32 c = problem->camera_of[i], p = problem->point_of[i];
+    const Camera *camera = &scan->cameras[c];
+    const gdouble *x = problem->points + 3 * (gsize) p;
     gdouble square = 0;
     gboolean in_plane;
 
+    if (c >= problem->n_cameras || p >= problem->n_points) {
+      part.fault = MIN (part.fault, i);
+      break;
+    }
     for (guint k = 0; k < 3; k++) {
       gdouble d = x[k] - camera->position[k];
 
@@ -131,7 +136,8 @@ add_parts (const Scan *scan, guint n_parts, BundleFrame *frame, GError **error)
     const Part *part = &scan->parts[i];
 
     if (part->fault != G_MAXSIZE)
-      return refuse_observation (scan, part->fault, error);
+      return bundle_problem_check (scan->problem, error)
+             && refuse_observation (scan, part->fault, error);
     for (guint k = 0; k < 3; k++)
       sum.position[k] += part->position[k];
     sum.log_square += part->log_square;

@@ -21,9 +21,10 @@ typedef struct {
  * mean of the distances between points and cameras, both over all observations, so
  * that they move, turn and scale with the scene. The same bits with any number of
  * threads.
- * Returns: FALSE with CVIS_ERROR_INVALID that names the first observation whose
- *   residual is not finite, for instance because the point lies in the plane of
- *   the camera */
+ * Returns: FALSE with CVIS_ERROR_INVALID that names the first fault of
+ *   bundle_problem_check(), or the first observation whose residual is not finite, for
+ *   instance because the point lies in the plane of the camera. Checks the observations;
+ *   bundle_problem_check_state() holds */
 gboolean bundle_frame_init (BundleFrame *frame, const BundleProblem *problem,
     guint threads, GError **error);
 

@@ -228,6 +228,16 @@ check_priors (const BundleProblem *problem, GError **error)
 }
 
 gboolean
+bundle_problem_check_state (const BundleProblem *problem, GError **error)
+{
+  return check_lenses (problem, error) && check_priors (problem, error)
+         && check_finite ("camera", problem->cameras, problem->n_cameras,
+             BUNDLE_CAMERA_SIZE, error)
+         && check_finite (
+             "point", problem->points, problem->n_points, 3, error);
+}
+
+gboolean
 bundle_problem_check (const BundleProblem *problem, GError **error)
 {
   gsize n = problem->n_observations;
@@ -236,10 +246,7 @@ bundle_problem_check (const BundleProblem *problem, GError **error)
              "camera", problem->camera_of, n, problem->n_cameras, error)
          && check_indices (
              "point", problem->point_of, n, problem->n_points, error)
-         && check_lenses (problem, error) && check_priors (problem, error)
-         && check_finite ("camera", problem->cameras, problem->n_cameras,
-             BUNDLE_CAMERA_SIZE, error)
-         && check_finite ("point", problem->points, problem->n_points, 3, error)
+         && bundle_problem_check_state (problem, error)
          && check_finite ("observation", problem->observed, n, 2, error);
 }
 

@@ -69,8 +69,8 @@ typedef struct {
  *   and k2, which are then not used. Positions of observations are in pixels from the
  *   upper left corner, y down. The files of formats/ do not hold lenses
  * @lens_of: n_cameras indices of lenses; %NULL without lenses
- * @priors: (nullable): n_priors, any number for a camera; only with lenses, and not
- *   stored by any format
+ * @priors: (nullable): n_priors, any number for a camera; only with lenses, on the
+ *   CPU, and not stored by any format
  * @colours: (nullable): n_points * 3: red, green, blue
  * @views: (nullable): n_cameras
  * @notes: (nullable): sentences about what the reader of a file skipped, guessed
@@ -115,6 +115,9 @@ BundleProblem *bundle_problem_copy (
 /* Whether every index is in its range and every number finite.
  * Returns: FALSE with CVIS_ERROR_INVALID that names the first fault */
 gboolean bundle_problem_check (const BundleProblem *problem, GError **error);
+/* The same of cameras, points and lenses, without the observations */
+gboolean bundle_problem_check_state (
+    const BundleProblem *problem, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (BundleProblem, bundle_problem_free)
 

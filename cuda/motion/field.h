@@ -24,11 +24,12 @@ G_BEGIN_DECLS
 #define MOTION_FIELD_BAR 4
 
 /* Passes: at the coarsest level, at the levels between, at level 0 with steps of
- * a pixel, and for each halving of the step. */
+ * a pixel, for each halving of the step, and at boundaries. */
 #define MOTION_FIELD_COARSEST_PASSES 4
 #define MOTION_FIELD_COARSE_PASSES 3
 #define MOTION_FIELD_WHOLE_PASSES 2
 #define MOTION_FIELD_SUBPEL_PASSES 2
+#define MOTION_FIELD_SIDE_PASSES 2
 
 /* Largest distance between vectors that the smoothness term distinguishes, pixels
  * of the level */
@@ -249,6 +250,14 @@ motion_field_settles (gint32 own, gint32 sum, gint32 n)
 {
   return own > -MOTION_FIELD_SETTLE && n >= MOTION_FIELD_SETTLE_BLOCKS
          && sum > MOTION_FIELD_SETTLE * n;
+}
+
+/* Cost of a change to the other side of a boundary: 1/32 level and an eighth of the
+ * noise. */
+MOTION_FN gint32
+motion_field_change_cost (gint32 noise)
+{
+  return 64 + 16 * noise;
 }
 
 /* Data cost from which a block of @samples searches on its own.

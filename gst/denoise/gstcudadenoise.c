@@ -217,25 +217,22 @@ get_devices (GstCudaDenoise *self)
   return NULL;
 }
 
-/* Finds where to compute. Frames on a device are computed there, or, except with
- * mode=wavelets, on those that the user named; then they are copied.
+/* Finds where to compute. Frames on a device are computed there, or on those that the user
+ * named; then they are copied.
  * @other: (out): owned, for @place */
 static gboolean
 choose_place (GstCudaDenoise *self, CvisContext *context,
     GstDenoisePlace *place, CvisContext **other)
 {
-  const gboolean wavelets = self->wanted.mode == GST_DENOISE_WAVELETS;
-
   *other = NULL;
-  if (!self->on_device || !wavelets)
-    place->devices = get_devices (self);
+  place->devices = get_devices (self);
   place->live =
       place->devices != NULL && gst_cvis_query_is_live (self->filter.sinkpad);
   place->context = self->filter.context;
   if (!self->on_device)
     return TRUE;
   place->frames = place->context = context;
-  if (place->devices == NULL && !wavelets
+  if (place->devices == NULL
       && !gst_cvis_filter_open_other_device (&self->filter, context, other))
     return FALSE;
   if (*other != NULL)

@@ -63,13 +63,18 @@ gst_denoise_frame_free (GstDenoiseFrame *frame)
 
 /* --- engines ------------------------------------------------------------------- */
 
-/* Makes an engine for component @c. */
+/* Makes an engine for component @c. Interleaved chroma on a device is denoised there:
+ * components that take turns in a row cannot be copied to another device one by one. */
 static LwtEngine *
 new_engine (const GstDenoiseVideo *video, const GstDenoiseSettings *settings,
-    const LwtWavelet *wavelet, guint c, guint jobs, const CvisDevices *devices,
-    const CvisFleetOwner *owner, GError **error)
+    const LwtWavelet *wavelet, guint c, guint jobs,
+    const GstDenoisePlace *place, GError **error)
 {
   const GstVideoInfo *info = &video->info;
+  const gboolean stays =
+      video->on_device
+      && GST_VIDEO_INFO_COMP_PSTRIDE (info, c)
+             > (GST_VIDEO_INFO_COMP_DEPTH (info, c) > 8 ? 2 : 1);
   LwtConfig config;
 
   lwt_config_init (&config);
@@ -91,8 +96,10 @@ new_engine (const GstDenoiseVideo *video, const GstDenoiseSettings *settings,
   config.parts = 1u << CVIS_SURFACE_PART_MEASURED;
   config.threads = settings->threads;
   config.depth_in_flight = jobs;
-  return devices != NULL ? lwt_engine_new_over (&config, devices, owner, error)
-                         : lwt_engine_new (&config, video->context, error);
+  if (place->devices != NULL && !stays)
+    return lwt_engine_new_over (&config, place->devices, place->owner, error);
+  return lwt_engine_new (
+      &config, stays ? video->frames : video->context, error);
 }
 
 /* Whether both fields have the same number of rows, in all components. */
@@ -179,14 +186,17 @@ gst_denoise_video_new (const GstVideoInfo *info,
                                                    : IN_FLIGHT_CPU;
   video->n_frames =
       MIN (video->n_frames, MAX_DEPTH / MAX (luma_jobs, chroma_jobs));
-  video->luma = new_engine (video, settings, wavelet, 0,
-      luma_jobs * video->n_frames, place->devices, place->owner, error);
+  video->luma = new_engine (
+      video, settings, wavelet, 0, luma_jobs * video->n_frames, place, error);
   if (video->luma != NULL && chroma_jobs > 0)
     video->chroma = new_engine (video, settings, wavelet, 1,
-        chroma_jobs * video->n_frames, place->devices, place->owner, error);
+        chroma_jobs * video->n_frames, place, error);
   /* of several devices each has as many */
   if (video->luma != NULL)
     video->n_frames = lwt_engine_get_depth (video->luma) / luma_jobs;
+  if (video->chroma != NULL)
+    video->n_frames = MIN (
+        video->n_frames, lwt_engine_get_depth (video->chroma) / chroma_jobs);
   if (video->luma != NULL && (chroma_jobs == 0 || video->chroma != NULL))
     return video;
   gst_denoise_video_free (video);

@@ -79,9 +79,9 @@ void gst_denoise_frame_free (GstDenoiseFrame *frame);
 /**
  * GstDenoisePlace: where frames are, and where they are computed
  * @frames: (nullable): the context of frames in CUDA memory; %NULL: system memory
- * @context: (nullable): the context to compute in; with mode=wavelets that of the frames
+ * @context: (nullable): the context to compute in
  * @devices: (nullable): several devices to compute on, which outlive the video, for
- *   @owner; with mode=wavelets not for frames in CUDA memory
+ *   @owner
  * @live: frames come in real time: several devices do not wait for many
  */
 typedef struct {

@@ -55,7 +55,7 @@ LIMITS = {
     "pan 60 px": (0.05, 0.3, 33.8),
     "zoom 1.03, rotation 2 degrees": (0.22, 0.5, 32.4),
     "homography": (0.2, 0.3, 36.2),
-    "object over background": (0.25, 2, 36.0),
+    "object over background": (0.2, 1.5, 36.0),
     "noise 2": (0.2, 0.5, 39.7),
     "noise 5": (0.2, 0.5, 39.6),
     "noise 15": (0.25, 0.5, 38.6),

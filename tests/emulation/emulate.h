@@ -23,7 +23,7 @@
 #define __global__
 #define __shared__ static
 #define __forceinline__ inline
-#define __launch_bounds__(threads)
+#define __launch_bounds__(...)
 
 struct dim3 {
   unsigned x, y, z;
@@ -34,7 +34,7 @@ struct dim3 {
   }
 };
 
-static dim3 threadIdx, blockIdx, gridDim;
+static dim3 threadIdx, blockIdx, blockDim, gridDim;
 
 namespace emulation {
 
@@ -160,6 +160,7 @@ launch (dim3 grid, unsigned n, void *memory, size_t shared,
   body = kernel;
   body_data = data;
   gridDim = grid;
+  blockDim = dim3 (n);
   for (unsigned i = 0; i < grid.x * grid.y; i++) {
     if (shared > 0)
       memset (memory, 0xff, shared);

@@ -22,6 +22,12 @@
        MIN ((bytes), sizeof shared_memory)),                                   \
       (bytes) <= sizeof shared_memory)
 
+#define SMOOTH_START_COLUMNS(                                                  \
+    kernel, type, task, columns, rows, stream, error)                          \
+  (emulation::start (get_column_grid ((gint) (columns), (gint) (rows)),        \
+       LWT_SMOOTH_COLUMN_THREADS, [&] { kernel (task); }),                     \
+      TRUE)
+
 static char shared_memory[57344] __attribute__ ((aligned (16)));
 
 #include "cuda/lifting/cuda/smoothsteps.cuh"

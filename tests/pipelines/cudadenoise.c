@@ -135,6 +135,10 @@ test_other_devices (void)
     { "cuda-device-ids=0,1 balance=equal", "radius=1", "0:5,1:4" },
     { "cuda-device-ids=1", "", "" },
     { "cuda-device-id=1", "mode=recursive", "" },
+    { "cuda-device-ids=all", "mode=wavelets", "" },
+    { "cuda-device-ids=all", "mode=wavelets chroma=true spins=1", "" },
+    { "cuda-device-id=1", "mode=wavelets chroma=true", "" },
+    { "cuda-device-ids=all balance=equal", "mode=wavelets", "1:4" },
   };
   const gchar *video =
       "videotestsrc num-buffers=100 pattern=zone-plate kx2=20 ky2=20 kt=1 ! "

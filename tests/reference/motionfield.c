@@ -494,21 +494,28 @@ find_dominant (const Vector *vectors, gsize n)
   return median;
 }
 
+/* R + 2 D */
+static gint32
+get_rough (const Level *l, gint32 column, gint32 row, Vector v)
+{
+  gint32 most = MOTION_FIELD_REACH * motion_field_unit (l->level);
+  gint32 i = row * l->grid->columns + column;
+
+  return smoothness (l->grid, l->from, l->weights, column, row, v, most)
+         + MOTION_FIELD_EXPECTED
+               * motion_field_distance (
+                   v, l->expected ? l->expected[i] : l->inherited[i], most);
+}
+
 static gint64
 total_cost (const Level *l, gint32 column, gint32 row, gint32 data,
     gint32 lambda, Vector v)
 {
-  gint32 unit = motion_field_unit (l->level);
-  gint32 most = MOTION_FIELD_REACH * unit, i = row * l->grid->columns + column;
-  gint32 rough =
-      smoothness (l->grid, l->from, l->weights, column, row, v, most)
-      + MOTION_FIELD_EXPECTED
-            * motion_field_distance (
-                v, l->expected ? l->expected[i] : l->inherited[i], most);
-
   if (data == 0 && v.x == 0 && v.y == 0)
     return 0;
-  return 8 * data + lambda * rough / unit;
+  return 8 * data
+         + lambda * get_rough (l, column, row, v)
+               / motion_field_unit (l->level);
 }
 
 static guint
@@ -597,6 +604,13 @@ weigh_blocks (Level *l)
 
 /* --- the frame's median vector ---------------------------------------------------- */
 
+static gboolean
+is_like (Vector a, Vector b)
+{
+  return motion_field_distance (a, b, G_MAXINT32)
+         <= MOTION_FIELD_SETTLE_DISTANCE;
+}
+
 /* Blocks with like vectors take the median, if it has less data cost for them. */
 static void
 settle_blocks (Level *l)
@@ -612,9 +626,7 @@ settle_blocks (Level *l)
     Window win = get_window (f, 0, column, row);
     MotionRect rect = get_rect (l, column, row);
 
-    if (is_in_rect (&rect, l->dominant)
-        && motion_field_distance (l->from[i], l->dominant, G_MAXINT32)
-               > MOTION_FIELD_SETTLE_DISTANCE)
+    if (is_in_rect (&rect, l->dominant) && !is_like (l->from[i], l->dominant))
       gains[i] = data_cost (f, 0, win, l->from[i])
                  - data_cost (f, 0, win, l->dominant);
   }
@@ -623,16 +635,14 @@ settle_blocks (Level *l)
     gint32 sum = gains[i], n = 1;
     MotionRect rect = get_rect (l, column, row);
 
-    if (motion_field_distance (l->from[i], l->dominant, G_MAXINT32)
-        <= MOTION_FIELD_SETTLE_DISTANCE)
+    if (is_like (l->from[i], l->dominant))
       continue;
     for (guint k = 0; k < 8; k++) {
       gint32 x = column + neighbours[k][0], y = row + neighbours[k][1];
       gint32 j = y * grid->columns + x;
 
       if (x < 0 || y < 0 || x >= grid->columns || y >= grid->rows
-          || motion_field_distance (l->from[i], l->from[j], G_MAXINT32)
-                 > MOTION_FIELD_SETTLE_DISTANCE)
+          || !is_like (l->from[i], l->from[j]))
         continue;
       sum += gains[j];
       n++;
@@ -713,6 +723,45 @@ choose_alone (const Level *l, gint32 column, gint32 row)
              : own;
 }
 
+/* --- boundaries ------------------------------------------------------------------- */
+
+static Vector
+choose_side (const Level *l, gint32 column, gint32 row)
+{
+  const Field *f = l->field;
+  Window win = get_window (f, 0, column, row);
+  MotionRect rect = get_rect (l, column, row);
+  gint32 lambda = motion_field_lambda (f->config, 0, f->noise);
+  Vector own = l->from[row * l->grid->columns + column], best = own;
+  gint32 rough = get_rough (l, column, row, own);
+  gint64 least =
+      total_cost (l, column, row, data_cost (f, 0, win, own), lambda, own);
+
+  for (guint k = 0; k < 8; k++) {
+    gint32 x = column + neighbours[k][0], y = row + neighbours[k][1], data;
+    gint64 cost;
+    Vector v;
+
+    if (x < 0 || y < 0 || x >= l->grid->columns || y >= l->grid->rows)
+      continue;
+    v = l->from[y * l->grid->columns + x];
+    if (is_like (v, own) || !is_in_rect (&rect, v))
+      continue;
+    data = data_cost (f, 0, win, v);
+    cost = 8 * data
+           + lambda * ((get_rough (l, column, row, v) + rough) / 2)
+                 / motion_field_unit (0)
+           + motion_field_change_cost (f->noise);
+    if (data == 0 && v.x == 0 && v.y == 0)
+      cost = 0;
+    if (cost < least) {
+      least = cost;
+      best = v;
+    }
+  }
+  return best;
+}
+
 /* --- evidence --------------------------------------------------------------------- */
 
 /* The least cost round the vector of the block of level 2, minus that of the vector. */
@@ -790,7 +839,7 @@ get_evidence (const Level *l, gint32 column, gint32 row)
 
 /* --- a level --------------------------------------------------------------------- */
 
-typedef enum { PASS_ALL, PASS_ALONE } PassKind;
+typedef enum { PASS_ALL, PASS_ALONE, PASS_SIDES } PassKind;
 
 static void
 make_pass (Level *l, PassKind kind, guint pass, gint32 step)
@@ -804,7 +853,9 @@ make_pass (Level *l, PassKind kind, guint pass, gint32 step)
     gint32 column = i % grid->columns, row = i / grid->columns;
 
     grid->vectors[i] = kind == PASS_ALONE ? choose_alone (l, column, row)
-                                          : choose (l, column, row, pass, step);
+                       : kind == PASS_SIDES
+                           ? choose_side (l, column, row)
+                           : choose (l, column, row, pass, step);
   }
 }
 
@@ -841,6 +892,8 @@ search_level (Field *f, guint level)
     for (guint i = 0;
          i < MOTION_FIELD_SUBPEL_PASSES && subpel == MOTION_SUBPEL_QUARTER; i++)
       make_pass (&l, PASS_ALL, pass++, 1);
+    for (guint i = 0; i < MOTION_FIELD_SIDE_PASSES; i++)
+      make_pass (&l, PASS_SIDES, pass++, 0);
     for (gint32 i = 0; i < grid->n; i++)
       f->evidence[i] = get_evidence (&l, i % grid->columns, i / grid->columns);
   }

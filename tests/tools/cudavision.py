@@ -665,6 +665,22 @@ class ColmapModels(Tool):
         run("bundle", "in", "in", "--threads", "1", "-q")
         self.assertEqual(self.files("in"), self.files("new/folder"))
 
+    def test_backends(self):
+        """A device, where there is one, gives the cost of the CPU; otherwise cuda is an error."""
+        self.make_model("OPENCV", cameras=1)
+        cpu = json.loads(run("bundle", "in", "out", "--json", "--backend", "cpu")[0])
+        self.assertEqual(cpu["backend"], "cpu")
+        auto = json.loads(run("bundle", "in", "auto", "--json", "-q", "--backend", "auto")[0])
+        self.assertAlmostEqual(auto["final-cost"] / cpu["final-cost"], 1, delta=1e-6)
+        if auto["backend"] == "cuda":
+            cuda = json.loads(run("bundle", "in", "cuda", "--json", "--backend", "cuda")[0])
+            self.assertEqual((cuda["backend"], cuda["final-cost"]), ("cuda", auto["final-cost"]))
+            self.assertEqual(self.files("auto"), self.files("cuda"))
+            return
+        self.assertEqual(self.files("auto"), self.files("out"))
+        self.assertIn("CUDA", run("bundle", "in", "cuda", "--backend", "cuda", status=1)[1])
+        self.assertFalse(os.path.exists("cuda"))
+
     def test_calls_of_bundle_adjuster(self):
         """As nerfstudio and instant-ngp call it, and with a project file"""
         self.make_model("OPENCV", cameras=1)
@@ -1091,7 +1107,6 @@ class ColmapModels(Tool):
                 (("bundle", "in", "out", "-o", "x.ply"), "--output is not possible"),
                 (("bundle", "in", "out", "--video", "x.webm"), "--video is not possible"),
                 (("bundle", "in", "out", "--show"), "--show is not possible"),
-                (("bundle", "in", "out", "--backend", "cuda"), "are adjusted on the CPU"),
                 (("bundle", "in", "out", "third"), "must be MODEL_IN MODEL_OUT"),
                 (("bundle", "in", "out", "--loss", "l2"), "--loss l2 is none of none, trivial, soft_l1"),
                 (("bundle", "in", "out", "--gauge", "fixed"), "is none of two-cameras and free"),

@@ -4,54 +4,10 @@
  */
 #include "cuda/bundle/cpu/cpu.h"
 
-/* a = L D L^T in the lower triangle; the inverse of L replaces L, D^-1 the
- * diagonal. Then a^-1 = L^-T D^-1 L^-1. */
 void
 bundle_cpu_invert (gdouble *a, guint n, guint stride)
 {
-#define A(i, j) a[(gsize) (i) *stride + (j)]
-  for (guint j = 0; j < n; j++) {
-    gdouble diagonal = A (j, j), pivot = diagonal;
-
-    for (guint k = 0; k < j; k++)
-      pivot -= A (j, k) * A (j, k) * A (k, k);
-    for (guint i = j + 1; i < n; i++) {
-      gdouble sum = A (i, j);
-
-      for (guint k = 0; k < j; k++)
-        sum -= A (i, k) * A (j, k) * A (k, k);
-      A (i, j) = sum;
-    }
-    pivot = pivot > BUNDLE_PIVOT * diagonal ? pivot : 0;
-    for (guint i = j + 1; i < n; i++)
-      A (i, j) = pivot > 0 ? A (i, j) / pivot : 0;
-    /* keeps D while rows below need it */
-    A (j, j) = pivot;
-  }
-  /* L^-1 */
-  for (guint j = 0; j < n; j++)
-    for (guint i = j + 1; i < n; i++) {
-      gdouble sum = -A (i, j);
-
-      for (guint k = j + 1; k < i; k++)
-        sum -= A (i, k) * A (k, j);
-      A (i, j) = sum;
-    }
-  for (guint j = 0; j < n; j++)
-    A (j, j) = A (j, j) > 0 ? 1 / A (j, j) : 0;
-  /* row i of the product needs only rows i.. of the factors */
-  for (guint i = 0; i < n; i++)
-    for (guint j = i; j < n; j++) {
-      gdouble sum = (i == j ? 1 : A (j, i)) * A (j, j);
-
-      for (guint k = j + 1; k < n; k++)
-        sum += A (k, i) * A (k, j) * A (k, k);
-      A (i, j) = sum;
-    }
-  for (guint i = 0; i < n; i++)
-    for (guint j = 0; j < i; j++)
-      A (i, j) = A (j, i);
-#undef A
+  bundle_invert (a, n, stride);
 }
 
 void

@@ -368,5 +368,6 @@ const BundleBackendOps bundle_backend_cpu = {
   .step = bundle_cpu_step,
   .accept = cpu_accept,
   .read = cpu_read,
+  .read_lenses = bundle_lenses_read,
   .get_bytes = cpu_get_bytes,
 };

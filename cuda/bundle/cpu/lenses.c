@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "cuda/core/cancel.h"
+#include "cuda/bundle/lens/observation.h"
 #include "cuda/core/memory.h"
 
 void
@@ -382,7 +383,6 @@ bundle_lenses_precondition (BundleBackend *b, const gdouble *r, gdouble *z)
 
 /* --- steps --------------------------------------------------------------------------- */
 
-/* Focal lengths and principal point count in units of the focal length. */
 void
 bundle_lenses_move (BundleBackend *b, gdouble sums[2])
 {
@@ -390,12 +390,11 @@ bundle_lenses_move (BundleBackend *b, gdouble sums[2])
 
   for (guint i = 0; i < l->n; i++) {
     const BundleCpuLens *lens = &l->lens[i];
-    const gdouble focal = fabs (l->now[i].parameters[0]);
-    const guint n_pixels = bundle_lens_info[l->now[i].model].n_focal + 2;
+    const int n_focal = (int) bundle_lens_info[l->now[i].model].n_focal;
 
     for (guint e = 0; e < lens->n; e++) {
-      const guint p = lens->parameter[e];
-      const gdouble unit = p < n_pixels && focal > 0 ? focal : 1;
+      const int p = lens->parameter[e];
+      const gdouble unit = bundle_lens_unit (n_focal, l->now[i].parameters, p);
       const gdouble step = b->x[lens->first + e] / unit;
       const gdouble state = l->now[i].parameters[p] / unit;
 
@@ -452,10 +451,11 @@ bundle_lenses_sum_blocks (BundleBackend *b)
   }
 }
 
-void
-bundle_cpu_read_lenses (const BundleBackend *b, BundleLens *lenses)
+gboolean
+bundle_lenses_read (BundleBackend *b, BundleLens *lenses, GError **error)
 {
   for (guint i = 0; i < b->lenses->n; i++)
     memcpy (lenses[i].parameters, b->lenses->now[i].parameters,
         sizeof lenses[i].parameters);
+  return TRUE;
 }

@@ -119,5 +119,7 @@ void bundle_lenses_accept (BundleCpuLenses *lenses);
 void bundle_lenses_sum_triangles (BundleBackend *b);
 /* Sets b->u to the blocks of the poses. */
 void bundle_lenses_sum_blocks (BundleBackend *b);
+gboolean bundle_lenses_read (
+    BundleBackend *b, BundleLens *lenses, GError **error);
 
 G_END_DECLS

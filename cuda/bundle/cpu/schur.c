@@ -88,24 +88,34 @@ bundle_schur_free (BundleCpuSchur *s)
         MAX ((gsize) (n), 1) * sizeof **(to), FALSE, error))                   \
       != NULL)
 
-/* The pairs of slots that matrices have; G_MAXSIZE: too many */
+static guint32
+camera_of_slot (const BundleBackend *b, guint32 slot, const guint32 *segment_of)
+{
+  return b->segments[segment_of[slot / BUNDLE_LANES]].camera;
+}
+
+/* The pairs of slots that matrices have; G_MAXSIZE: too many. Both orders of two slots
+ * of one camera are pairs. */
 static gsize
-count_pairs (const BundleBackend *b)
+count_pairs (const BundleBackend *b, const guint32 *segment_of)
 {
   gsize n = 0;
 
   for (gsize p = 0; p < b->n_points; p++) {
     const gsize m = b->point_first[p + 1] - b->point_first[p];
+    guint32 last = G_MAXUINT32;
+    gsize same = 0;
 
     n += m * (m + 1) / 2;
+    for (guint32 k = b->point_first[p]; k < b->point_first[p + 1]; k++) {
+      const guint32 camera = camera_of_slot (b, b->point_slot[k], segment_of);
+
+      same = camera == last ? same + 1 : 0;
+      last = camera;
+      n += same;
+    }
   }
   return n <= MAX_PAIRS * b->n_slots && n <= G_MAXUINT32 ? n : G_MAXSIZE;
-}
-
-static guint32
-camera_of_slot (const BundleBackend *b, guint32 slot, const guint32 *segment_of)
-{
-  return b->segments[segment_of[slot / BUNDLE_LANES]].camera;
 }
 
 static gint
@@ -252,25 +262,21 @@ list_entries (
 /* @dense: (out): a product with the matrix reads more than one with the observations;
  * then the structure is incomplete */
 static gboolean
-make_structure (BundleBackend *b, BundleCpuSchur *s, gsize n_pairs,
-    gboolean *dense, GError **error)
+make_structure (BundleBackend *b, BundleCpuSchur *s, const guint32 *segment_of,
+    gsize n_pairs, gboolean *dense, GError **error)
 {
   const gsize cameras = b->n_cameras, points = b->n_points;
-  guint32 *segment_of = NULL, *seen = NULL, *list = NULL, *at = NULL;
+  guint32 *seen = NULL, *list = NULL, *at = NULL;
   gsize n_blocks, n_entries = 0;
   gboolean ok;
 
-  ok = NEW_SCHUR (&segment_of, b->n_slots / BUNDLE_LANES)
-       && NEW_SCHUR (&seen, cameras) && NEW_SCHUR (&list, cameras)
+  ok = NEW_SCHUR (&seen, cameras) && NEW_SCHUR (&list, cameras)
        && NEW_SCHUR (&at, cameras) && NEW_SCHUR (&s->row, cameras + 1)
        && NEW_SCHUR (&s->pair_first, cameras) && NEW_SCHUR (&s->pair, n_pairs)
        && NEW_SCHUR (&s->entry_first, points + 1)
        && NEW_SCHUR (&s->entry_lens, b->n_slots)
        && NEW_SCHUR (&s->entry_of, b->n_slots);
   if (ok) {
-    for (guint i = 0; i < b->n_segments; i++)
-      for (gsize k = 0; k < b->segments[i].n; k += BUNDLE_LANES)
-        segment_of[(b->segments[i].first + k) / BUNDLE_LANES] = i;
     n_blocks = walk_rows (b, s, FALSE, segment_of, seen, list, at);
     *dense = n_blocks > b->n_slots;
     ok =
@@ -283,7 +289,6 @@ make_structure (BundleBackend *b, BundleCpuSchur *s, gsize n_pairs,
     find_mirrors (b, s);
     n_entries = list_entries (b, s, segment_of);
   }
-  free (segment_of);
   free (seen);
   free (list);
   free (at);
@@ -292,21 +297,40 @@ make_structure (BundleBackend *b, BundleCpuSchur *s, gsize n_pairs,
   return ok && NEW_SCHUR (&s->entry, n_entries * LENS_W);
 }
 
+/* Sets @segment_of: n_slots / BUNDLE_LANES */
+static void
+find_segments (const BundleBackend *b, guint32 *segment_of)
+{
+  for (guint i = 0; i < b->n_segments; i++)
+    for (gsize k = 0; k < b->segments[i].n; k += BUNDLE_LANES)
+      segment_of[(b->segments[i].first + k) / BUNDLE_LANES] = i;
+}
+
 gboolean
 bundle_schur_new (BundleBackend *b, BundleCpuSchur **schur, GError **error)
 {
-  const gsize n_pairs = count_pairs (b);
   const gsize chunks = ((gsize) b->n_points + POINTS - 1) / POINTS;
-  gboolean dense = FALSE;
+  gboolean dense = FALSE, ok;
+  guint32 *segment_of;
   BundleCpuSchur *s;
+  gsize n_pairs;
 
-  if (b->n_vector - 9 * (gsize) b->n_cameras > MAX_COLUMNS
-      || n_pairs == G_MAXSIZE)
+  if (b->n_vector - 9 * (gsize) b->n_cameras > MAX_COLUMNS)
     return TRUE;
+  if (!NEW_SCHUR (&segment_of, b->n_slots / BUNDLE_LANES))
+    return FALSE;
+  find_segments (b, segment_of);
+  n_pairs = count_pairs (b, segment_of);
+  if (n_pairs == G_MAXSIZE) {
+    free (segment_of);
+    return TRUE;
+  }
   s = *schur = g_new0 (BundleCpuSchur, 1);
   s->first = 9 * (gsize) b->n_cameras;
   s->k = (guint) (b->n_vector - s->first);
-  if (!make_structure (b, s, n_pairs, &dense, error))
+  ok = make_structure (b, s, segment_of, n_pairs, &dense, error);
+  free (segment_of);
+  if (!ok)
     return FALSE;
   if (dense) {
     bundle_schur_free (s);

@@ -500,5 +500,6 @@ extern "C" const BundleBackendOps bundle_backend_cuda = {
   backend_step,
   backend_accept,
   backend_read,
+  NULL, /* lenses */
   backend_get_bytes,
 };

@@ -4,76 +4,18 @@
  */
 /* Linearisation, damping and costs: the work done once for each iteration of
  * Levenberg-Marquardt. */
-#include "cuda/bundle/cuda/engine.cuh"
+#include "cuda/bundle/cuda/columns.cuh"
 
 namespace {
 
 const int THREADS = 128;
 const int WARPS = THREADS / 32;
 
-guint
-blocks_for (gsize n, guint each)
-{
-  return (guint) ((n + each - 1) / each);
-}
-
 /* Index of element (@i, @j), i <= j, of a symmetric 9 x 9 block. */
 __device__ __forceinline__ int
 packed (int i, int j)
 {
   return i * 9 - i * (i - 1) / 2 + j - i;
-}
-
-/* --- sums of columns ------------------------------------------------------------ */
-
-/* Sums, or maxima, of each of @K columns of @n rows. */
-template <int K, bool GREATEST>
-__global__ void
-reduce_columns (const double *rows, guint32 n, double *out)
-{
-  const guint32 step = gridDim.x * blockDim.x;
-  double values[K] = {};
-
-  for (guint32 i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
-#pragma unroll
-    for (int e = 0; e < K; e++) {
-      const double value = rows[(gsize) i * K + e];
-
-      values[e] = GREATEST ? fmax (values[e], value) : values[e] + value;
-    }
-  if constexpr (GREATEST) {
-    __shared__ double all[1024];
-
-    all[threadIdx.x] = values[0];
-    __syncthreads ();
-    if (threadIdx.x == 0) {
-      for (int i = 1; i < (int) blockDim.x; i++)
-        values[0] = fmax (values[0], all[i]);
-      out[blockIdx.x] = values[0];
-    }
-  } else {
-    bundle_block_sum (values);
-    if (threadIdx.x == 0)
-      for (int e = 0; e < K; e++)
-        out[blockIdx.x * K + e] = values[e];
-  }
-}
-
-template <int K, bool GREATEST>
-void
-launch_columns (const BundleDevice &d, const double *rows, guint32 n,
-    double *out, cudaStream_t stream)
-{
-  const guint blocks = MIN (BUNDLE_COLUMN_BLOCKS, blocks_for (n, 256));
-
-  if (blocks == 1) {
-    reduce_columns<K, GREATEST><<<1, 256, 0, stream>>> (rows, n, out);
-    return;
-  }
-  reduce_columns<K, GREATEST>
-      <<<blocks, 256, 0, stream>>> (rows, n, d.column_sums);
-  reduce_columns<K, GREATEST>
-      <<<1, 64, 0, stream>>> (d.column_sums, blocks, out);
 }
 
 /* --- cameras ---------------------------------------------------------------------- */
@@ -550,7 +492,7 @@ bundle_cuda_prepare_cameras (
 {
   const BundleDevice &d = *device;
 
-  prepare_cameras<<<blocks_for (d.n_cameras, 64), 64, 0, stream>>> (d,
+  prepare_cameras<<<bundle_blocks_for (d.n_cameras, 64), 64, 0, stream>>> (d,
       candidate ? d.candidate : d.parameters,
       candidate ? d.candidates : d.records, !candidate);
   return cudaGetLastError ();
@@ -562,20 +504,22 @@ bundle_cuda_linearise (
 {
   const BundleDevice &d = *device;
 
-  linearise_points<<<blocks_for (d.n_slices, WARPS), THREADS, 0, stream>>> (
-      d, first);
+  linearise_points<<<bundle_blocks_for (d.n_slices, WARPS), THREADS, 0,
+      stream>>> (d, first);
   launch_columns<1, true> (d, d.slice_sums, d.n_slices,
       &d.results[BUNDLE_RESULT_POINT_GRADIENT], stream);
   linearise_views<false>
-      <<<blocks_for (d.n_segments, WARPS), THREADS, 0, stream>>> (d);
+      <<<bundle_blocks_for (d.n_segments, WARPS), THREADS, 0, stream>>> (d);
   launch_columns<1, false> (d, d.segment_sums, d.n_segments,
       &d.results[BUNDLE_RESULT_STATE_COST], stream);
   add_segments<BUNDLE_N_LINEAR>
-      <<<blocks_for (d.n_cameras, WARPS), THREADS, 0, stream>>> (d, d.blocks);
+      <<<bundle_blocks_for (d.n_cameras, WARPS), THREADS, 0, stream>>> (
+          d, d.blocks);
   if (d.shared)
     add_shared<<<1, 256, 0, stream>>> (
         d, d.blocks, BUNDLE_N_LINEAR, d.shared_blocks);
-  scale_cameras<<<blocks_for (d.n_cameras, 64), 64, 0, stream>>> (d, first);
+  scale_cameras<<<bundle_blocks_for (d.n_cameras, 64), 64, 0, stream>>> (
+      d, first);
   launch_columns<1, true> (d, d.camera_sums, d.n_cameras,
       &d.results[BUNDLE_RESULT_CAMERA_GRADIENT], stream);
   return cudaGetLastError ();
@@ -586,12 +530,12 @@ bundle_cuda_damp (const BundleDevice *device, cudaStream_t stream)
 {
   const BundleDevice &d = *device;
 
-  damp_points<<<blocks_for (d.n_points, 128), 128, 0, stream>>> (d);
+  damp_points<<<bundle_blocks_for (d.n_points, 128), 128, 0, stream>>> (d);
   if (d.reduced) {
     linearise_views<true>
-        <<<blocks_for (d.n_segments, WARPS), THREADS, 0, stream>>> (d);
+        <<<bundle_blocks_for (d.n_segments, WARPS), THREADS, 0, stream>>> (d);
     add_segments<BUNDLE_N_BLOCK>
-        <<<blocks_for (d.n_cameras, WARPS), THREADS, 0, stream>>> (
+        <<<bundle_blocks_for (d.n_cameras, WARPS), THREADS, 0, stream>>> (
             d, d.schur_blocks);
     if (d.shared)
       add_shared<<<1, 256, 0, stream>>> (
@@ -603,7 +547,7 @@ bundle_cuda_damp (const BundleDevice *device, cudaStream_t stream)
     if (code != cudaSuccess)
       return code;
   }
-  damp_cameras<<<blocks_for (d.n_cameras, 64), 64, 0, stream>>> (d);
+  damp_cameras<<<bundle_blocks_for (d.n_cameras, 64), 64, 0, stream>>> (d);
   if (d.n_clusters > 0)
     return bundle_cuda_invert_clusters (device, stream);
   return cudaGetLastError ();
@@ -618,7 +562,8 @@ bundle_cuda_evaluate (const BundleDevice *device, cudaStream_t stream)
       &d.results[BUNDLE_RESULT_POINT_STEP], stream);
   launch_columns<2, false> (d, d.camera_sums, d.n_cameras,
       &d.results[BUNDLE_RESULT_CAMERA_STEP], stream);
-  evaluate_views<<<blocks_for (d.n_segments, WARPS), THREADS, 0, stream>>> (d);
+  evaluate_views<<<bundle_blocks_for (d.n_segments, WARPS), THREADS, 0,
+      stream>>> (d);
   launch_columns<2, false> (
       d, d.segment_sums, d.n_segments, &d.results[BUNDLE_RESULT_COST], stream);
   return cudaGetLastError ();
@@ -634,7 +579,7 @@ bundle_cuda_accept (const BundleDevice *device, cudaStream_t stream)
 
   if (code != cudaSuccess)
     return code;
-  accept_points<<<blocks_for (d.n_points, 128), 128, 0, stream>>> (d);
+  accept_points<<<bundle_blocks_for (d.n_points, 128), 128, 0, stream>>> (d);
   return bundle_cuda_prepare_cameras (device, FALSE, stream);
 }
 
@@ -642,7 +587,7 @@ cudaError_t
 bundle_cuda_read_points (
     const BundleDevice *device, double *all, cudaStream_t stream)
 {
-  read_points<<<blocks_for (device->n_points, 128), 128, 0, stream>>> (
+  read_points<<<bundle_blocks_for (device->n_points, 128), 128, 0, stream>>> (
       *device, all);
   return cudaGetLastError ();
 }

@@ -63,6 +63,16 @@ bundle_sight (BundleLensModel model, int n_focal, const gdouble *lens,
   }
 }
 
+/* The unit in which a step of parameter @p is measured: focal lengths and principal point
+ * count in units of the focal length */
+BUNDLE_FN gdouble
+bundle_lens_unit (int n_focal, const gdouble *parameters, int p)
+{
+  gdouble focal = fabs (parameters[0]);
+
+  return p < n_focal + 2 && focal > 0 ? focal : 1;
+}
+
 /* The residual of observation @i by a camera with @c, and the point in the camera's
  * frame. Returns: whether the point lies behind the camera */
 static inline gboolean

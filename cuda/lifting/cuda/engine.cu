@@ -605,7 +605,7 @@ copy_beside (LwtBackend *b, const LwtJob *job, GError **error)
 
     if (!CVIS_CUDA (
             cudaMemcpy2DAsync (c->to, c->to_stride, c->from, c->from_stride,
-                c->bytes, c->n, cudaMemcpyDeviceToDevice, b->work),
+                c->bytes, c->n, cudaMemcpyDefault, b->work),
             error))
       return FALSE;
   }

@@ -9,7 +9,7 @@
 #include "cuda/lifting/cuda/device.cuh"
 #include "cuda/lifting/cuda/launch.cuh"
 
-#include "cuda/lifting/cuda/smoothkernels.cuh"
+#include "cuda/lifting/cuda/smoothcolumns.cuh"
 
 namespace {
 
@@ -23,14 +23,25 @@ __launch_bounds__ (LWT_SMOOTH_THREADS)
   FUNCTION (task);
 }
 
-/* Four blocks share the memory of a multiprocessor; doubles need more registers. */
+/* Five blocks share a multiprocessor, so that they wait at different barriers; doubles
+ * need more registers. */
 template <typename T, typename Task, void (*FUNCTION) (const Task &, T *)>
 __global__ void
-__launch_bounds__ (LWT_SMOOTH_THREADS, sizeof (T) == 4 ? 4 : 2)
+__launch_bounds__ (LWT_SMOOTH_THREADS, sizeof (T) == 4 ? 5 : 2)
     smooth_shared_kernel (LWT_PARAMETER (Task, task))
 {
   lwt_wait_for_previous ();
   FUNCTION (task, (T *) LWT_SHARED);
+}
+
+/* Three blocks, of doubles two, share the registers of a multiprocessor. */
+template <typename T, typename Task, void (*FUNCTION) (const Task &)>
+__global__ void
+__launch_bounds__ (LWT_SMOOTH_COLUMN_THREADS, sizeof (T) == 4 ? 3 : 2)
+    smooth_columns_kernel (LWT_PARAMETER (Task, task))
+{
+  lwt_wait_for_previous ();
+  FUNCTION (task);
 }
 
 /* Starts a kernel with @bytes of shared memory. */
@@ -62,6 +73,13 @@ start_shared (void (*kernel) (Task), const Task &task, dim3 grid, gsize bytes,
       smooth_kernel<typename std::decay<decltype (task)>::type, kernel>,       \
       "a filter's kernel", get_smooth_grid ((gsize) (threads), (gint) (rows)), \
       LWT_SMOOTH_THREADS, 0, (stream), (task), (error))
+
+#define SMOOTH_START_COLUMNS(                                                  \
+    kernel, element, task, columns, rows, stream, error)                       \
+  lwt_launch (smooth_columns_kernel<element,                                   \
+                  typename std::decay<decltype (task)>::type, kernel>,         \
+      "a filter's kernel", get_column_grid ((gint) (columns), (gint) (rows)),  \
+      LWT_SMOOTH_COLUMN_THREADS, 0, (stream), (task), (error))
 
 #include "cuda/lifting/cuda/smoothsteps.cuh"
 

@@ -22,7 +22,7 @@ typedef struct {
 /**
  * LwtDeviceSmoother: tables and memory of the filters of a plan
  * @own: [k] cut-off k differs from the one before
- * @smooth: [k] the low-pass for cut-off k, kept if a later one is subtracted from it
+ * @smooth: [k] the low-pass for cut-off k, kept if it is subtracted from an earlier one
  * @between: wavelet: [k] the rows of that low-pass, [3] levels on the way
  * @rows, @coarse, @middle, @tall: Gaussian: small pictures of the samples and of their
  *   weights

@@ -121,14 +121,14 @@ smooth_check (T value, guint32 *not_finite)
 
 /**
  * SmoothOutput: what is made of a low-pass; %NULL data: not wanted
- * @before: the low-pass before it, or x
- * @difference: @before minus the low-pass
+ * @difference: @before, which is x, minus the low-pass
+ * @next: the low-pass minus the one after it, @after
  * @form: the low-pass, plus P - p[0] if there is a @polynomial
  * @low: the low-pass
  */
 template <typename T> struct SmoothOutput {
-  SmoothPicture<const T> before;
-  SmoothPicture<T> difference, form, low;
+  SmoothPicture<const T> before, after;
+  SmoothPicture<T> difference, next, form, low;
   const guint32 *missing;
   guint words;
   const gdouble *polynomial;
@@ -156,6 +156,9 @@ smooth_put (const SmoothOutput<T> &to, gint x, gint y, T value)
   if (to.difference.data != NULL)
     smooth_at (to.difference, x, y) =
         there ? smooth_at (to.before, x, y) - value : (T) NAN;
+  if (to.next.data != NULL)
+    smooth_at (to.next, x, y) =
+        there ? value - smooth_at (to.after, x, y) : (T) NAN;
   if (to.low.data != NULL)
     smooth_at (to.low, x, y) = value;
   if (to.form.data != NULL)
@@ -163,21 +166,31 @@ smooth_put (const SmoothOutput<T> &to, gint x, gint y, T value)
         there ? smooth_add_form (to, x, y, value) : (T) NAN;
 }
 
-/* Reads early the samples that smooth_put_quad() subtracts from. */
+/* Samples of before and after */
+template <typename T> struct SmoothBeside {
+  SmoothQuad<T> before, after;
+};
+
+/* Reads early what smooth_put_quad() needs. */
 template <typename T>
-static __device__ __forceinline__ SmoothQuad<T>
-smooth_load_before (const SmoothOutput<T> &to, gint x, gint y)
+static __device__ __forceinline__ SmoothBeside<T>
+smooth_load_beside (const SmoothOutput<T> &to, gint x, gint y)
 {
-  if (to.difference.data == NULL || to.missing != NULL || x + 4 > to.width)
-    return { { 0, 0, 0, 0 } };
-  return smooth_load_quad (&smooth_at (to.before, x, y));
+  const bool whole = to.missing == NULL && x + 4 <= to.width;
+  SmoothBeside<T> beside = { { { 0, 0, 0, 0 } }, { { 0, 0, 0, 0 } } };
+
+  if (whole && to.difference.data != NULL)
+    beside.before = smooth_load_quad (&smooth_at (to.before, x, y));
+  if (whole && to.next.data != NULL)
+    beside.after = smooth_load_quad (&smooth_at (to.after, x, y));
+  return beside;
 }
 
-/* smooth_put() for four points, as many as there are. @before: of smooth_load_before() */
+/* smooth_put() for four points, as many as there are. @beside: of smooth_load_beside() */
 template <typename T>
 static __device__ __forceinline__ void
 smooth_put_quad (const SmoothOutput<T> &to, gint x, gint y, SmoothQuad<T> value,
-    SmoothQuad<T> before)
+    SmoothBeside<T> beside)
 {
   if (to.missing != NULL || x + 4 > to.width) {
     for (gint j = 0; j < 4; j++)
@@ -185,10 +198,14 @@ smooth_put_quad (const SmoothOutput<T> &to, gint x, gint y, SmoothQuad<T> value,
         smooth_put (to, x + j, y, value.v[j]);
     return;
   }
-  for (gint j = 0; j < 4; j++)
-    before.v[j] -= value.v[j];
+  for (gint j = 0; j < 4; j++) {
+    beside.before.v[j] -= value.v[j];
+    beside.after.v[j] = value.v[j] - beside.after.v[j];
+  }
   if (to.difference.data != NULL)
-    smooth_store_quad (&smooth_at (to.difference, x, y), before);
+    smooth_store_quad (&smooth_at (to.difference, x, y), beside.before);
+  if (to.next.data != NULL)
+    smooth_store_quad (&smooth_at (to.next, x, y), beside.after);
   if (to.low.data != NULL)
     smooth_store_quad (&smooth_at (to.low, x, y), value);
   if (to.form.data == NULL)
@@ -394,7 +411,7 @@ smooth_widen_rows (const SmoothWidening<T> &task)
     inverse.v[j] = task.inverse[0][min (x + j, task.width - 1)];
   for (gint y = (gint) blockIdx.y; y < task.height; y += (gint) gridDim.y) {
     const T along_y = task.inverse[1][y];
-    const SmoothQuad<T> before = smooth_load_before (task.output, x, y);
+    const SmoothBeside<T> beside = smooth_load_beside (task.output, x, y);
     SmoothQuad<T> value =
         smooth_widen_quad<T, FAR> (task.coarse, x, y, task.stride_bits, far);
 
@@ -408,7 +425,7 @@ smooth_widen_rows (const SmoothWidening<T> &task)
       for (gint j = 0; j < 4; j++)
         value.v[j] = value.v[j] * inverse.v[j] * along_y;
     }
-    smooth_put_quad (task.output, x, y, value, before);
+    smooth_put_quad (task.output, x, y, value, beside);
   }
 }
 
@@ -492,57 +509,53 @@ smooth_run_level (const SmoothLevel<T> &task)
   }
 }
 
-/* --- wavelet: several levels in shared memory ----------------------------- */
+/* --- wavelet: several levels along x in shared memory --------------------- */
 
-/* Bytes of shared memory of a block at most: two tiles; four blocks fit a
- * multiprocessor */
+/* Bytes of shared memory of a block at most: two tiles */
 #define LWT_SMOOTH_SHARED 57344
 /* Levels at once, by LANE_BITS */
 #define LWT_SMOOTH_LEVELS(bits) ((bits) == 0 ? 6 : 3)
 /* Results in a row of a thread, 2^level samples apart. An odd number, so that the threads
  * of a warp read different banks. */
-#define LWT_SMOOTH_RUN 11
+#define LWT_SMOOTH_RUN 7
 #define LWT_SMOOTH_LANE_BITS 3
 
 /* A low-pass that ends with @level of these levels, or with raw = true their input for the
  * next ones. @blend: see LwtSmoothLine */
 template <typename T> struct SmoothEnd {
-  SmoothPicture<T> to; /* NULL data: to the cascade's output */
+  SmoothPicture<T> to;
   gint level;
   T blend;
   bool raw;
 };
 
 /**
- * SmoothCascade: levels @first to @first + @n_levels - 1 along an axis, without missing
- * points. A tile has 2^LANE_BITS lines. A line has every 2^@first-th sample along the axis.
- * Along y the lines are columns side by side. Along x they begin at samples side by side of
- * one row, or there is one line (LANE_BITS 0).
- * @n: samples along the axis
+ * SmoothCascade: levels @first to @first + @n_levels - 1 along x, without missing points.
+ * A tile has 2^LANE_BITS lines. A line has every 2^@first-th sample of a row. The lines
+ * begin at samples side by side, or there is one (LANE_BITS 0).
+ * @n: samples of a row
  * @inverse: of level @first
  * @length: samples of a tile's line, @inner results and @halo neighbours at each end, all
- *   multiples of four; a @whole line has none
- * @tiles: along the axis
+ *   multiples of four; those of a @whole line do not exist
+ * @tiles: of a row
  */
 template <typename T> struct SmoothCascade {
   SmoothPicture<const T> from;
   const T *taps, *inverse;
-  guint axis;
   gint n, n_taps;
   gint first, n_levels;
   gint length, inner, halo, tiles;
   bool whole;
   guint n_ends;
   SmoothEnd<T> ends[4];
-  SmoothOutput<T> output;
-  gint width, height;
+  gint height;
   guint32 *not_finite;
 };
 
-/* Lines of a tile: sample p is sample origin + p * step along the axis, of the line (x, y)
- * without it. It exists for p from low to high - 1. */
+/* Lines of a tile: sample p is sample origin + p * step of row @y. It exists for p from
+ * low to high - 1. */
 struct SmoothLines {
-  gint x, y;
+  gint y;
   gint origin, step;
   gint low, high;
 };
@@ -554,62 +567,57 @@ smooth_find_lines (
     const SmoothCascade<T> &task, gint column, gint row, gint lane)
 {
   const gint step = 1 << task.first;
-  SmoothLines lines = { 0, 0, 0, step, 0, 0 };
-  gint residue, tile;
+  const gint residue = BITS == 0 ? 0 : (column << BITS & (step - 1)) + lane;
+  const gint tile =
+      (BITS == 0 ? column : (column << BITS) >> task.first) * task.inner
+      - task.halo;
 
-  if (task.axis == 1) {
-    lines.x = (column << BITS) + lane;
-    residue = row & (step - 1);
-    tile = row >> task.first;
-  } else {
-    lines.y = row;
-    residue = BITS == 0 ? 0 : (column << BITS & (step - 1)) + lane;
-    tile = BITS == 0 ? column : (column << BITS) >> task.first;
-  }
-  tile = tile * task.inner - task.halo;
-  lines.origin = residue + tile * step;
-  lines.low = max (-tile, 0);
-  lines.high =
-      min (((task.n - residue + step - 1) >> task.first) - tile, task.length);
-  if (lines.x >= task.width)
-    lines.high = lines.low;
-  return lines;
+  return { row, residue + tile * step, step, max (-tile, 0),
+    min (((task.n - residue + step - 1) >> task.first) - tile, task.length) };
 }
 
-/* LWT_SMOOTH_RUN results from p on, D = 2^level positions apart. @BORDER: samples that do
- * not exist are 0, and results from @high on are not wanted */
-template <typename T, gint TAPS, gint BITS, gint D, bool BORDER>
+/* LWT_SMOOTH_RUN results from p on, D = 2^level positions apart. Reads beyond the tile for
+ * those from @high on, which are not wanted. @border: weights differ from result to result */
+template <typename T, gint TAPS, gint BITS, gint D>
 static __device__ __forceinline__ void
 smooth_tile_run (const SmoothCascade<T> &task, const SmoothLines &lines,
     const T taps[TAPS], const T *inverses, gint p, gint lane, gint high,
-    const T *a, T *b)
+    bool border, const T *a, T *b)
 {
   const gint reach = 2 * TAPS - 1;
-  const gint start = p - reach * D;
   T x[LWT_SMOOTH_RUN + 2 * reach];
 
-  a += (start << BITS) + lane;
+  a += (p << BITS) + lane;
   b += (p << BITS) + lane;
 #pragma unroll
   for (gint k = 0; k < LWT_SMOOTH_RUN + 2 * reach; k++)
-    x[k] = !BORDER || (start + k * D >= lines.low && start + k * D < lines.high)
-               ? a[k * D << BITS]
-               : (T) 0;
+    x[k] = a[(k - reach) * D * (1 << BITS)];
 #pragma unroll
   for (gint j = 0; j < LWT_SMOOTH_RUN; j++) {
-    const T own = x[j + reach];
-    T sum = (T) 0.5 * own, value;
+    T sum = (T) 0.5 * x[j + reach];
 
 #pragma unroll
     for (gint k = 0; k < TAPS; k++)
       sum = fma (
           taps[k], x[j + reach - 2 * k - 1] + x[j + reach + 2 * k + 1], sum);
-    if (BORDER && p + j * D >= high)
-      return;
-    value =
-        BORDER ? inverses[lines.origin + (p + j * D) * lines.step] : *inverses;
-    b[j * D << BITS] = BORDER && value == 0 ? own : sum * value;
+    x[j] = sum; /* later results do not need this sample */
   }
+  if (!border) {
+    const T inverse = inverses[task.n / 2];
+
+#pragma unroll
+    for (gint j = 0; j < LWT_SMOOTH_RUN; j++)
+      b[j * D << BITS] = x[j] * inverse;
+    return;
+  }
+  inverses += lines.origin + p * lines.step;
+#pragma unroll
+  for (gint j = 0; j < LWT_SMOOTH_RUN; j++)
+    if (p + j * D < high) {
+      const T inverse = inverses[j * D * lines.step];
+
+      b[j * D << BITS] = inverse == 0 ? a[j * D << BITS] : x[j] * inverse;
+    }
 }
 
 /* A level of the tile @a to @b. */
@@ -619,36 +627,28 @@ smooth_tile_level (const SmoothCascade<T> &task, gint level,
     const SmoothLines &lines, const T taps[TAPS], const T *a, T *b)
 {
   const gint reach = (2 * TAPS - 1) * D;
-  /* samples that have all neighbours, of the line or in the tile */
+  /* samples that have all neighbours in the tile, where there are 0 beyond the line */
   const gint edge = task.whole ? 0 : (2 * TAPS - 1) * (2 * D - 1);
   const gint first = max (edge, lines.low);
-  const gint groups = (task.length - edge - first + D * LWT_SMOOTH_RUN - 1)
-                      / (D * LWT_SMOOTH_RUN);
-  const gint lane = (gint) threadIdx.x & ((1 << BITS) - 1);
   const gint high = min (lines.high, task.length - edge);
+  const gint lane = (gint) threadIdx.x & ((1 << BITS) - 1);
+  const gint run = (gint) threadIdx.x >> BITS;
   const T *inverses = task.inverse + (gsize) level * (gsize) task.n;
 
-  for (gint e = (gint) threadIdx.x >> BITS; e < groups * D;
-       e += LWT_SMOOTH_THREADS >> BITS) {
-    const gint p = first + e % D + e / D * (D * LWT_SMOOTH_RUN);
-
-    if (p >= high)
-      continue;
-    if (p - reach >= lines.low
-        && p + (LWT_SMOOTH_RUN - 1) * D + reach < lines.high)
-      smooth_tile_run<T, TAPS, BITS, D, false> (
-          task, lines, taps, inverses + task.n / 2, p, lane, high, a, b);
-    else
-      smooth_tile_run<T, TAPS, BITS, D, true> (
-          task, lines, taps, inverses, p, lane, high, a, b);
-  }
+  for (gint p = first + run % D + run / D * (D * LWT_SMOOTH_RUN); p < high;
+       p += (LWT_SMOOTH_THREADS >> BITS) * LWT_SMOOTH_RUN)
+    smooth_tile_run<T, TAPS, BITS, D> (task, lines, taps, inverses, p, lane,
+        high,
+        p - reach < lines.low
+            || p + (LWT_SMOOTH_RUN - 1) * D + reach >= lines.high,
+        a, b);
 }
 
 /* Four samples of a row that are side by side in a tile: the @k-th that the thread takes
  * from position @low on, a multiple of four along a row
  * @p: position of the first; @e: element of the tile */
 struct SmoothSpot {
-  gint p, e, x, y;
+  gint p, e, x;
 };
 
 /* @lines: of the first of the four */
@@ -660,10 +660,8 @@ smooth_find_spot (
   const gint lane = (gint) threadIdx.x * 4 & ((1 << BITS) - 1);
   const gint p =
       low + (((gint) threadIdx.x + k * LWT_SMOOTH_THREADS) * 4 >> BITS);
-  const gint i = lines.origin + p * lines.step;
 
-  return { p, (p << BITS) + lane, task.axis == 0 ? i : lines.x,
-    task.axis == 0 ? lines.y : i };
+  return { p, (p << BITS) + lane, lines.origin + p * lines.step };
 }
 
 /* Reads a tile. */
@@ -674,17 +672,32 @@ smooth_load_tile (const SmoothCascade<T> &task, const SmoothLines &lines, T *a)
 #pragma unroll 4
   for (gint k = 0;; k++) {
     const SmoothSpot spot = smooth_find_spot<BITS> (task, lines, lines.low, k);
-    const T *from = &smooth_at (task.from, spot.x, spot.y);
+    const T *from = &smooth_at (task.from, spot.x, lines.y);
 
     if (spot.p >= lines.high)
       break;
-    if (spot.x + 4 <= task.width)
+    if (spot.x + 4 <= task.n)
       smooth_copy_quad (from, a + spot.e);
     else
-      for (gint j = 0; j < task.width - spot.x; j++)
+      for (gint j = 0; j < task.n - spot.x; j++)
         a[spot.e + j] = from[j];
   }
   smooth_wait_for_copies ();
+}
+
+/* Clears the samples of a tile that do not exist. @lines: of lane @lane */
+template <gint BITS, typename T>
+static __device__ __forceinline__ void
+smooth_clear_margins (
+    const SmoothCascade<T> &task, const SmoothLines &lines, gint lane, T *tile)
+{
+  const gint step = LWT_SMOOTH_THREADS >> BITS;
+  const gint thread = (gint) threadIdx.x >> BITS;
+
+  for (gint p = thread; p < lines.low; p += step)
+    tile[(p << BITS) + lane] = 0;
+  for (gint p = max (lines.high, 0) + thread; p < task.length; p += step)
+    tile[(p << BITS) + lane] = 0;
 }
 
 /* Writes the results of a level from @a to @b. A sample that is not finite makes the
@@ -695,43 +708,26 @@ smooth_store_tile (const SmoothCascade<T> &task, const SmoothEnd<T> &end,
     const SmoothLines &lines, const T *a, const T *b)
 {
   const gint high = min (lines.high, task.halo + task.inner);
-  const bool puts = BITS > 0 && end.to.data == NULL;
+  T check = 0; /* stays 0 unless a result is not finite */
 
-  for (gint first = 0;; first += 2) {
-    SmoothQuad<T> before[2];
+#pragma unroll 2
+  for (gint k = 0;; k++) {
+    const SmoothSpot spot = smooth_find_spot<BITS> (task, lines, task.halo, k);
+    SmoothQuad<T> own, value;
 
-    if (smooth_find_spot<BITS> (task, lines, task.halo, first).p >= high)
+    if (spot.p >= high)
       break;
-#pragma unroll
-    for (gint k = 0; k < 2; k++) {
-      const SmoothSpot spot =
-          smooth_find_spot<BITS> (task, lines, task.halo, first + k);
-
-      if (puts && spot.p < high)
-        before[k] = smooth_load_before (task.output, spot.x, spot.y);
+    own = smooth_load_quad (a + spot.e);
+    value = smooth_load_quad (b + spot.e);
+    for (gint j = 0; j < 4; j++) {
+      if (!end.raw)
+        value.v[j] = fma (end.blend, own.v[j] - value.v[j], value.v[j]);
+      check += spot.x + j < task.n ? value.v[j] - value.v[j] : (T) 0;
     }
-#pragma unroll
-    for (gint k = 0; k < 2; k++) {
-      const SmoothSpot spot =
-          smooth_find_spot<BITS> (task, lines, task.halo, first + k);
-      SmoothQuad<T> own, value;
-
-      if (spot.p >= high)
-        continue;
-      own = smooth_load_quad (a + spot.e);
-      value = smooth_load_quad (b + spot.e);
-      for (gint j = 0; j < 4; j++) {
-        if (!end.raw)
-          value.v[j] = fma (end.blend, own.v[j] - value.v[j], value.v[j]);
-        if (spot.x + j < task.width)
-          smooth_check (value.v[j], task.not_finite);
-      }
-      if (puts)
-        smooth_put_quad (task.output, spot.x, spot.y, value, before[k]);
-      else /* rows of work memory are longer than they are wide */
-        smooth_store_quad (&smooth_at (end.to, spot.x, spot.y), value);
-    }
+    /* rows of work memory are longer than they are wide */
+    smooth_store_quad (&smooth_at (end.to, spot.x, lines.y), value);
   }
+  smooth_check (check, task.not_finite);
 }
 
 /* @task: n_taps is TAPS or less, with taps of 0 up to TAPS */
@@ -740,12 +736,12 @@ static __device__ __forceinline__ void
 smooth_run_cascade (const SmoothCascade<T> &task, T *shared)
 {
   const gint lane = (gint) threadIdx.x & ((1 << BITS) - 1);
-  const gint rows = task.axis == 0 ? task.height : task.tiles << task.first;
   T taps[TAPS];
 
   for (gint k = 0; k < TAPS; k++)
     taps[k] = task.taps[k];
-  for (gint row = (gint) blockIdx.y; row < rows; row += (gint) gridDim.y) {
+  for (gint row = (gint) blockIdx.y; row < task.height;
+       row += (gint) gridDim.y) {
     const SmoothLines lines =
         smooth_find_lines<BITS> (task, (gint) blockIdx.x, row, lane);
     const SmoothLines quads = smooth_find_lines<BITS> (task, (gint) blockIdx.x,
@@ -753,6 +749,8 @@ smooth_run_cascade (const SmoothCascade<T> &task, T *shared)
     T *a = shared, *b = shared + ((gsize) task.length << BITS);
 
     smooth_load_tile<BITS> (task, quads, a);
+    smooth_clear_margins<BITS> (task, lines, lane, a);
+    smooth_clear_margins<BITS> (task, lines, lane, b);
     __syncthreads ();
     for (gint level = 0; level < task.n_levels; level++) {
       T *other = a;

@@ -4,13 +4,14 @@
  */
 /* The steps of the low-pass filters on the device, in the order of
  * cuda/lifting/cpu/smooth.c. Included by smooth.cu and tests/emulation, which define
- * SMOOTH_START (kernel, task, threads of a row, rows, stream, error) and, for a kernel
- * with BYTES of shared memory of TYPE, SMOOTH_START_SHARED (kernel, TYPE, task, blocks of a
- * row, rows, BYTES, stream, error). */
+ * SMOOTH_START (kernel, task, threads of a row, rows, stream, error); for a kernel with
+ * BYTES of shared memory of TYPE, SMOOTH_START_SHARED (kernel, TYPE, task, blocks of a row,
+ * rows, BYTES, stream, error); and for smooth_run_columns, SMOOTH_START_COLUMNS (kernel,
+ * TYPE, task, columns, rows, stream, error). */
 #pragma once
 
 #include "cuda/lifting/cuda/smooth.cuh"
-#include "cuda/lifting/cuda/smoothkernels.cuh"
+#include "cuda/lifting/cuda/smoothcolumns.cuh"
 
 void *cvis_arena_device (
     CvisArena *arena, gsize size, const gchar *what, GError **error);
@@ -29,6 +30,13 @@ get_smooth_grid (gsize threads, gint rows)
 {
   return dim3 (
       (guint) ((threads + LWT_SMOOTH_THREADS - 1) / LWT_SMOOTH_THREADS),
+      (guint) MIN (rows, MOST_BLOCK_ROWS));
+}
+
+dim3
+get_column_grid (gint columns, gint rows)
+{
+  return dim3 ((guint) ((columns - 1) / LWT_SMOOTH_COLUMN_THREADS + 1),
       (guint) MIN (rows, MOST_BLOCK_ROWS));
 }
 
@@ -309,23 +317,35 @@ smooth_by_levels (const SmoothRun<T> &run, guint which)
   return copy_low_pass (run, low, run.outputs[which]);
 }
 
+/* Elements beyond two tiles that the runs at their ends read, by line */
+gint
+get_overrun (gint levels, gint taps)
+{
+  return (LWT_SMOOTH_RUN + 2 * taps - 1) << (levels - 1);
+}
+
 /* Plans as many levels as a tile takes with at least a third of its samples for results,
- * from task->first to @levels - 1. Along x, levels from the fourth on have enough samples
- * side by side. */
+ * from task->first to @levels - 1. From the fourth level on there are enough samples side
+ * by side. */
 template <typename T>
 gint
 plan_cascade (SmoothCascade<T> *task, gint levels, gint taps, gint *bits)
 {
   const gint line = (task->n - 1) / (1 << task->first) + 1;
-  gint n, most;
+  const gint reach = 2 * taps - 1;
+  gint n, most, room;
 
-  *bits = task->axis == 0 && task->first == 0 ? 0 : LWT_SMOOTH_LANE_BITS;
-  most = (gint) (LWT_SMOOTH_SHARED / 2 / sizeof (T)) >> *bits;
-  n = MIN (levels - task->first, LWT_SMOOTH_LEVELS (*bits));
-  task->whole = line <= most;
-  while (!task->whole && 3 * (2 * taps - 1) * ((1 << n) - 1) > most)
+  *bits = task->first == 0 ? 0 : LWT_SMOOTH_LANE_BITS;
+  room = (gint) (LWT_SMOOTH_SHARED / sizeof (T)) >> *bits;
+  n = MIN (levels - task->first, LWT_SMOOTH_LEVELS (*bits)) + 1;
+  do {
     n--;
-  task->halo = task->whole ? 0 : ((2 * taps - 1) * ((1 << n) - 1) + 3) & ~3;
+    most = ((room - get_overrun (n, taps)) / 2) & ~3;
+    task->halo = ((reach << (n - 1)) + 3) & ~3;
+    task->whole = line + 2 * task->halo <= most;
+    if (!task->whole)
+      task->halo = (reach * ((1 << n) - 1) + 3) & ~3;
+  } while (!task->whole && 3 * task->halo > most);
   task->tiles = (line - 1) / (most - 2 * task->halo) + 1;
   task->inner = ((line - 1) / task->tiles + 4) & ~3;
   task->length = task->inner + 2 * task->halo;
@@ -337,43 +357,46 @@ template <typename T, gint TAPS>
 gboolean
 start_cascade (const SmoothRun<T> &run, const SmoothCascade<T> &task, gint bits)
 {
-  const gint blocks = task.axis == 1
-                          ? ((task.width - 1) >> bits) + 1
-                          : task.tiles << (bits == 0 ? 0 : task.first - bits);
-  const gint rows = task.axis == 0 ? task.height : task.tiles << task.first;
-  const gsize bytes = (gsize) (task.length << bits) * 2 * sizeof (T);
+  const gint blocks = task.tiles << (bits == 0 ? 0 : task.first - bits);
+  const gint elements = (2 * task.length + get_overrun (task.n_levels, TAPS))
+                        << bits;
+  const gsize bytes = (gsize) elements * sizeof (T);
 
   return bits == 0 ? SMOOTH_START_SHARED ((smooth_run_cascade<T, TAPS, 0>), T,
-             task, blocks, rows, bytes, run.stream, run.error)
+             task, blocks, task.height, bytes, run.stream, run.error)
                    : SMOOTH_START_SHARED (
                        (smooth_run_cascade<T, TAPS, LWT_SMOOTH_LANE_BITS>), T,
-                       task, blocks, rows, bytes, run.stream, run.error);
+                       task, blocks, task.height, bytes, run.stream, run.error);
 }
 
-/* All levels along @axis of the low-passes that @takes, which have the same samples @from
- * and end in between[] along x and in components along y. @longest: with most levels */
+/* Taps of a kernel that has at least as many as @line */
+gint
+get_kernel_taps (const LwtSmoothLine *line)
+{
+  return line->n_taps <= 1   ? 1
+         : line->n_taps <= 2 ? 2
+         : line->n_taps <= 4 ? 4
+                             : 8;
+}
+
+/* All levels along x of the low-passes that @takes. @longest: with most levels */
 template <typename T>
 gboolean
-run_cascade (const SmoothRun<T> &run, guint axis, const bool takes[3],
-    guint longest, LwtPicture from)
+run_rows (const SmoothRun<T> &run, const bool takes[3], guint longest)
 {
   LwtDeviceSmoother *s = run.s;
-  const LwtSmoothLine *line = &s->lines[longest][axis];
-  const LwtSmoothTables *t = &s->tables[longest][axis];
+  const LwtSmoothLine *line = &s->lines[longest][0];
+  const LwtSmoothTables *t = &s->tables[longest][0];
   const gint levels = (gint) line->levels;
-  const gint taps = line->n_taps <= 1   ? 1
-                    : line->n_taps <= 2 ? 2
-                    : line->n_taps <= 4 ? 4
-                                        : 8;
+  const gint taps = get_kernel_taps (line);
+  LwtPicture from = run.task->picture;
   SmoothCascade<T> task = {};
   guint launches = 0, launch = 0;
   gint bits;
 
   task.taps = (const T *) t->tap;
-  task.axis = axis;
   task.n = (gint) line->n;
   task.n_taps = (gint) line->n_taps;
-  task.width = (gint) run.task->width;
   task.height = (gint) run.task->height;
   for (task.first = 0; task.first < levels; task.first += task.n_levels) {
     plan_cascade (&task, levels, taps, &bits);
@@ -387,22 +410,17 @@ run_cascade (const SmoothRun<T> &run, guint axis, const bool takes[3],
     task.inverse = (const T *) t->inverse + (gsize) task.first * line->n;
     task.n_ends = 0;
     for (guint k = 0; k < 3; k++) {
-      const gint end = (gint) s->lines[k][axis].levels - 1;
+      const gint end = (gint) s->lines[k][0].levels - 1;
 
-      if (!takes[k] || end < task.first || end > last)
-        continue;
-      task.ends[task.n_ends++] = { axis == 0 ? to_elements<T> (s->between[k])
-                                             : SmoothPicture<T>{ NULL, 0 },
-        end - task.first, (T) s->lines[k][axis].blend, false };
-      task.output = run.outputs[k];
+      if (takes[k] && end >= task.first && end <= last)
+        task.ends[task.n_ends++] = { to_elements<T> (s->between[k]),
+          end - task.first, (T) s->lines[k][0].blend, false };
     }
     task.not_finite = get_check (run, from);
-    /* no launch reads where it writes: along x the last one writes to between[longest],
-     * along y the first one may read it */
+    /* no launch reads where it writes; the last one writes to between[longest] */
     launch++;
     if (last + 1 < levels) {
-      from = s->between[(axis == 0 ? launches - launch : launch) & 1 ? 3
-                                                                     : longest];
+      from = s->between[(launches - launch) & 1 ? 3 : longest];
       task.ends[task.n_ends++] = { to_elements<T> (from), last - task.first,
         (T) 0, true };
     }
@@ -410,6 +428,66 @@ run_cascade (const SmoothRun<T> &run, guint axis, const bool takes[3],
             : taps == 2 ? start_cascade<T, 2> (run, task, bits)
             : taps == 4 ? start_cascade<T, 4> (run, task, bits)
                         : start_cascade<T, 8> (run, task, bits)))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+template <typename T, gint TAPS, gint LEVELS>
+gboolean
+start_columns (const SmoothRun<T> &run, const SmoothColumns<T> &task)
+{
+  return SMOOTH_START_COLUMNS ((smooth_run_columns<T, TAPS, LEVELS>), T, task,
+      task.width, task.chunks << task.first, run.stream, run.error);
+}
+
+/* @n: levels */
+template <typename T, gint TAPS>
+gboolean
+start_columns (const SmoothRun<T> &run, const SmoothColumns<T> &task, gint n)
+{
+  const gint most = smooth_column_levels<T> (TAPS);
+
+  return n == 1   ? start_columns<T, TAPS, 1> (run, task)
+         : n == 2 ? start_columns<T, TAPS, MIN (2, most)> (run, task)
+                  : start_columns<T, TAPS, most> (run, task);
+}
+
+/* All levels along y of low-pass @which, whose rows are @from. */
+template <typename T>
+gboolean
+run_columns (const SmoothRun<T> &run, guint which, LwtPicture from)
+{
+  LwtDeviceSmoother *s = run.s;
+  const LwtSmoothLine *line = &s->lines[which][1];
+  const LwtSmoothTables *t = &s->tables[which][1];
+  const gint levels = (gint) line->levels;
+  const gint taps = get_kernel_taps (line);
+  const gint most = smooth_column_levels<T> (taps);
+  SmoothColumns<T> task = {};
+  guint launch = 0;
+  gint n;
+
+  task.taps = (const T *) t->tap;
+  task.n = (gint) line->n;
+  task.width = (gint) run.task->width;
+  task.chunk = LWT_SMOOTH_CHUNK;
+  task.blend = (T) line->blend;
+  task.output = run.outputs[which];
+  for (task.first = 0; task.first < levels; task.first += n) {
+    n = MIN (levels - task.first, most);
+    task.chunks = ((task.n - 1) >> task.first) / task.chunk + 1;
+    task.from = to_elements<const T> (from);
+    task.inverse = (const T *) t->inverse + (gsize) task.first * line->n;
+    task.not_finite = get_check (run, from);
+    /* no launch reads where it writes; the first one may read between[which] */
+    from = s->between[++launch & 1 ? 3 : which];
+    task.to = task.first + n < levels ? to_elements<T> (from)
+                                      : SmoothPicture<T>{ NULL, 0 };
+    if (!(taps == 1     ? start_columns<T, 1> (run, task, n)
+            : taps == 2 ? start_columns<T, 2> (run, task, n)
+            : taps == 4 ? start_columns<T, 4> (run, task, n)
+                        : start_columns<T, 8> (run, task, n)))
       return FALSE;
   }
   return TRUE;
@@ -431,17 +509,15 @@ smooth_wavelet (const SmoothRun<T> &run)
             || s->lines[k][0].levels > s->lines[longest][0].levels))
       longest = k;
   }
-  if (longest < 3 && !run_cascade (run, 0, takes, longest, run.task->picture))
+  if (longest < 3 && !run_rows (run, takes, longest))
     return FALSE;
-  for (guint k = 0; k < 3; k++) {
+  for (guint k = 3; k-- > 0;) {
     const LwtPicture from = takes[k] ? s->between[k] : run.task->picture;
-    const bool only[3] = { k == 0, k == 1, k == 2 };
 
-    if (!run.runs[k])
-      continue;
-    if (!(s->lines[k][1].levels > 0
-                ? run_cascade (run, 1, only, k, from)
-                : copy_low_pass (run, from, run.outputs[k])))
+    if (run.runs[k]
+        && !(s->lines[k][1].levels > 0
+                 ? run_columns (run, k, from)
+                 : copy_low_pass (run, from, run.outputs[k])))
       return FALSE;
   }
   return TRUE;
@@ -460,6 +536,13 @@ has_own_cutoff (const LwtConfig *config, guint i)
                 : own[0] != before[0] || own[1] != before[1];
 }
 
+/* The first low-pass that differs from the one before; 3: none */
+guint
+get_first_cutoff (const LwtDeviceSmoother *s)
+{
+  return s->own[0] ? 0 : s->own[1] ? 1 : s->own[2] ? 2 : 3;
+}
+
 template <typename T>
 gboolean
 run_filter (const SmoothRun<T> &run)
@@ -472,7 +555,7 @@ run_filter (const SmoothRun<T> &run)
     n_taps = MAX (n_taps, s->lines[k / 2][k % 2].n_taps);
   if (wavelet && run.task->missing == NULL && n_taps <= MOST_TILE_TAPS)
     return smooth_wavelet (run);
-  for (guint k = 0; k < 3; k++)
+  for (guint k = 3; k-- > 0;)
     if (run.runs[k]
         && !(wavelet ? smooth_by_levels (run, k) : smooth_gaussian (run, k)))
       return FALSE;
@@ -480,16 +563,18 @@ run_filter (const SmoothRun<T> &run)
 }
 
 /* Decides what is made of each low-pass. Each is subtracted from the one before; the last
- * one is the form. Where a cut-off is that of the one before, the component is 0. */
+ * one is the form, and computed first, since then it need not be kept elsewhere. Where a
+ * cut-off is that of the one before, the component is 0. */
 template <typename T>
 gboolean
 smooth_surface (LwtDeviceSmoother *s, const LwtPartsTask *task,
     guint32 *not_finite, cudaStream_t stream, GError **error)
 {
   const LwtPicture *parts = &task->parts[CVIS_SURFACE_PART_NOISE];
+  LwtPicture after = { NULL, 0 };
   SmoothRun<T> run = {};
   SmoothOutput<T> output = {};
-  guint n = 0;
+  guint next = 3;
 
   run.s = s;
   run.task = task;
@@ -502,36 +587,39 @@ smooth_surface (LwtDeviceSmoother *s, const LwtPartsTask *task,
   output.polynomial = task->polynomial;
   output.width = (gint) task->width;
   output.height = (gint) task->height;
-  for (guint k = 0; k < 3; k++) {
-    guint next = k + 1;
+  for (guint k = 3; k-- > 0;) {
+    SmoothOutput<T> *own = &run.outputs[k];
+    const bool first = k == get_first_cutoff (s);
 
-    output.difference = to_elements<T> (parts[k]);
+    *own = output;
+    if (!s->own[k] || first)
+      own->difference = to_elements<T> (parts[k]);
     if (!s->own[k]) {
       /* x - x */
-      run.outputs[k] = output;
-      run.outputs[k].before = to_elements<const T> (task->picture);
-      if (parts[k].data != NULL
-          && !copy_low_pass (run, task->picture, run.outputs[k]))
+      if (parts[k].data != NULL && !copy_low_pass (run, task->picture, *own))
         return FALSE;
       continue;
     }
-    while (next < 3 && !s->own[next])
-      next++;
-    run.outputs[k] = output;
     if (next == 3)
-      run.outputs[k].form = to_elements<T> (parts[3]);
-    else if (parts[next].data != NULL)
-      run.outputs[k].low = to_elements<T> (s->smooth[k]);
-    run.runs[k] = run.outputs[k].difference.data != NULL
-                  || run.outputs[k].form.data != NULL
-                  || run.outputs[k].low.data != NULL;
-    output.before = to_elements<const T> (s->smooth[k]);
-    n++;
+      own->form = to_elements<T> (parts[3]);
+    else if (after.data != NULL)
+      own->next = to_elements<T> (parts[next]);
+    own->after = to_elements<const T> (after);
+    after = LwtPicture{ NULL, 0 };
+    if (!first && parts[k].data != NULL) {
+      after = own->form.data != NULL && output.polynomial == NULL
+                  ? parts[3]
+                  : s->smooth[k];
+      if (after.data != own->form.data)
+        own->low = to_elements<T> (after);
+    }
+    run.runs[k] = own->difference.data != NULL || own->next.data != NULL
+                  || own->form.data != NULL || own->low.data != NULL;
+    next = k;
   }
-  if (n > 0 || parts[3].data == NULL)
+  if (next < 3 || parts[3].data == NULL)
     return run_filter (run);
   /* no low-pass: x is the form */
-  output.difference.data = NULL;
   output.form = to_elements<T> (parts[3]);
   return copy_low_pass (run, task->picture, output);
 }
@@ -625,11 +713,11 @@ lwt_device_smoother_take (
   const bool wavelet = s->plan->config.filter == LWT_FILTER_WAVELET;
 
   for (guint k = 0; k < 3; k++) {
-    const bool later = (k < 1 && s->own[1]) || (k < 2 && s->own[2]);
+    const bool kept = k > get_first_cutoff (s);
 
     if (!take_tables (s, k, 0, arena, error)
         || !take_tables (s, k, 1, arena, error)
-        || (s->own[k] && later && !take_whole (s, arena, &s->smooth[k], error))
+        || (s->own[k] && kept && !take_whole (s, arena, &s->smooth[k], error))
         || (s->own[k] && wavelet
             && !take_whole (s, arena, &s->between[k], error)))
       return FALSE;

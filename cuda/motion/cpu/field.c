@@ -10,7 +10,8 @@
 
 #include "cuda/motion/cpu/search.h"
 
-#define MAX_CANDIDATES 48 /* a multiple of what a vector register holds */
+#define MAX_CANDIDATES 32
+#define MAX_WIDE 8 /* vectors whose costs are computed at once */
 
 typedef MotionFieldVector Vector;
 typedef MotionFieldWindow Window;
@@ -65,9 +66,9 @@ field_half_row (const guint8 *p, gssize stride, const gint16 *const *taps,
   for (gint32 x = 0; x < n; x++)
     right[x] = field_clip ((t2[x] + 16) >> 5);
   for (gint32 x = 0; x < n; x++)
-    down[x] = field_clip ((p[x - 2 * stride] + p[x + 3 * stride]
-                              - 5 * (p[x - stride] + p[x + 2 * stride])
-                              + 20 * (p[x] + p[x + stride]) + 16)
+    down[x] = field_clip ((gint16) (p[x - 2 * stride] + p[x + 3 * stride]
+                                    - 5 * (p[x - stride] + p[x + 2 * stride])
+                                    + 20 * (p[x] + p[x + stride]) + 16)
                           >> 5);
   for (gint32 x = 0; x < n; x++)
     centre[x] = field_clip (
@@ -124,25 +125,42 @@ static gint32
 field_measure_square (const guint8 *p, gssize stride)
 {
   const gint32 size = MOTION_FIELD_NOISE_BLOCK;
+  /* also of the first and the last column, which do not count */
   gint16 across[MOTION_FIELD_NOISE_BLOCK][MOTION_FIELD_NOISE_BLOCK];
+  guint16 sums[MOTION_FIELD_NOISE_BLOCK] = { 0 };
+  guint8 lows[MOTION_FIELD_NOISE_BLOCK], highs[MOTION_FIELD_NOISE_BLOCK];
   guint8 least = 255, most = 0;
   gint32 sum = 0;
+
+  memset (lows, 255, sizeof lows);
+  memset (highs, 0, sizeof highs);
 
   for (gint32 y = 0; y < size; y++) {
     const guint8 *row = p + stride * y;
 
     for (gint32 x = 0; x < size; x++) {
-      least = MIN (least, row[x]);
-      most = MAX (most, row[x]);
+      lows[x] = MIN (lows[x], row[x]);
+      highs[x] = MAX (highs[x], row[x]);
     }
-    for (gint32 x = 1; x < size - 1; x++)
+    for (gint32 x = 0; x < size; x++)
       across[y][x] = (gint16) (row[x - 1] - 2 * row[x] + row[x + 1]);
+  }
+  for (gint32 x = 0; x < size; x++) {
+    least = MIN (least, lows[x]);
+    most = MAX (most, highs[x]);
   }
   if (least == 0 || most == 255 || least == most)
     return -1;
-  for (gint32 y = 1; y < size - 1; y++)
-    for (gint32 x = 1; x < size - 1; x++)
-      sum += ABS (across[y - 1][x] - 2 * across[y][x] + across[y + 1][x]);
+  for (gint32 y = 1; y < size - 1; y++) {
+    for (gint32 x = 0; x < size; x++) {
+      gint16 laplacian =
+          (gint16) (across[y - 1][x] - 2 * across[y][x] + across[y + 1][x]);
+
+      sums[x] = (guint16) (sums[x] + ABS (laplacian));
+    }
+  }
+  for (gint32 x = 1; x < size - 1; x++)
+    sum += sums[x];
   return motion_field_noise (sum);
 }
 
@@ -285,6 +303,7 @@ field_cost_0 (const MotionCpuField *f, Window win, Vector v)
   return (gint32) (sum * 256 / (guint32) (size * size));
 }
 
+#if !defined(MOTION_SIMD_128)
 /* Without the difference of the means. @n: samples */
 static inline gint32
 field_cost_plain (const guint8 *c, gssize cstride, const guint8 *r,
@@ -303,8 +322,9 @@ field_cost_plain (const guint8 *c, gssize cstride, const guint8 *r,
   return sum;
 }
 
-#if defined(MOTION_SIMD_128)
-/* The same for 8 x 8 samples. @part: (nullable): those that count, from 0 to 7 */
+#else
+/* Without the difference of the means, of 8 x 8 samples. @part: (nullable): those that
+ * count, from 0 to 7 */
 static inline gint32
 field_cost_8 (const guint8 *c, gssize cstride, const guint8 *r, gssize rstride,
     const Window *part, gint32 *mean)
@@ -345,6 +365,102 @@ field_cost_8 (const guint8 *c, gssize cstride, const guint8 *r, gssize rstride,
 }
 #endif
 
+#if defined(MOTION_SIMD_512)
+#define FIELD_WIDE 8
+#define WIDE(name) _mm512_##name
+#define WIDE_SET(v) _mm512_set1_epi64 (v)
+#define WIDE_LOAD(p) _mm512_loadu_si512 (p)
+#define WIDE_QUAD(p) _mm512_broadcast_i32x4 (motion_load_128 (p))
+typedef __m512i Wide;
+#elif defined(MOTION_SIMD_256)
+#define FIELD_WIDE 4
+#define WIDE(name) _mm256_##name
+#define WIDE_SET(v) _mm256_set1_epi64x (v)
+#define WIDE_LOAD(p) _mm256_loadu_si256 ((const __m256i *) (p))
+#define WIDE_QUAD(p) _mm256_broadcastsi128_si256 (motion_load_128 (p))
+typedef __m256i Wide;
+#endif
+
+#if defined(FIELD_WIDE)
+/* Data costs of a whole block for FIELD_WIDE vectors, each a sample further to the
+ * right, which do not leave the reference: one in each 64 bits. */
+static inline void
+field_costs_wide (const guint8 *c, gssize cstride, const guint8 *r,
+    gssize rstride, gint32 *costs)
+{
+  static const guint8 places[64] = { 0, 1, 2, 3, 4, 5, 6, 7, 1, 2, 3, 4, 5, 6,
+    7, 8, 2, 3, 4, 5, 6, 7, 8, 9, 3, 4, 5, 6, 7, 8, 9, 10, 4, 5, 6, 7, 8, 9, 10,
+    11, 5, 6, 7, 8, 9, 10, 11, 12, 6, 7, 8, 9, 10, 11, 12, 13, 7, 8, 9, 10, 11,
+    12, 13, 14 };
+  static const guint8 first[64] = { [8] = 8,
+    8,
+    8,
+    8,
+    8,
+    8,
+    8,
+    8,
+    [24] = 8,
+    8,
+    8,
+    8,
+    8,
+    8,
+    8,
+    8,
+    [40] = 8,
+    8,
+    8,
+    8,
+    8,
+    8,
+    8,
+    8,
+    [56] = 8,
+    8,
+    8,
+    8,
+    8,
+    8,
+    8,
+    8 };
+  const Wide zero = WIDE_SET (0), place = WIDE_LOAD (places);
+  Wide own[8], other[8], difference = zero, sum = zero, less, more;
+  gint64 sums[FIELD_WIDE], means[FIELD_WIDE];
+
+#pragma GCC unroll 8
+  for (gint i = 0; i < 8; i++, c += cstride, r += rstride) {
+    gint64 row;
+
+    memcpy (&row, c, 8);
+    own[i] = WIDE_SET (row);
+    other[i] = WIDE (shuffle_epi8) (WIDE_QUAD (r), place);
+    difference = WIDE (add_epi32) (
+        difference, WIDE (sub_epi32) (WIDE (sad_epu8) (own[i], zero),
+                        WIDE (sad_epu8) (other[i], zero)));
+  }
+  /* the rounded mean as motion_field_mean() has it, then in all eight bytes */
+  less = WIDE (max_epi32) (difference, zero);
+  more = WIDE (max_epi32) (WIDE (sub_epi32) (zero, difference), zero);
+  less = WIDE (srli_epi32) (WIDE (add_epi32) (less, WIDE_SET (32)), 6);
+  more = WIDE (srli_epi32) (WIDE (add_epi32) (more, WIDE_SET (32)), 6);
+  difference = WIDE (add_epi32) (less, more);
+  memcpy (means, &difference, sizeof means);
+  less = WIDE (shuffle_epi8) (less, WIDE_LOAD (first));
+  more = WIDE (shuffle_epi8) (more, WIDE_LOAD (first));
+#pragma GCC unroll 8
+  for (gint i = 0; i < 8; i++)
+    sum = WIDE (add_epi32) (
+        sum, WIDE (sad_epu8) (
+                 WIDE (adds_epu8) (WIDE (subs_epu8) (own[i], less), more),
+                 other[i]));
+  memcpy (sums, &sum, sizeof sums);
+  for (gint i = 0; i < FIELD_WIDE; i++)
+    costs[i] =
+        (gint32) sums[i] * 4 + motion_field_mean_cost ((gint32) means[i]);
+}
+#endif
+
 static inline gint32
 field_cost_above (const MotionCpuField *f, guint level, Window win, Vector v)
 {
@@ -370,13 +486,12 @@ field_cost_above (const MotionCpuField *f, guint level, Window win, Vector v)
   part.x -= win.x;
   part.y -= win.y;
 #if defined(MOTION_SIMD_128)
-  if (n == 64)
-    sum = field_cost_8 (c, current->stride, r, reference->stride, &part, &mean);
-  else
+  sum = field_cost_8 (c, current->stride, r, reference->stride, &part, &mean);
+#else
+  sum = field_cost_plain (c + current->stride * part.y + part.x,
+      current->stride, r + reference->stride * part.y + part.x,
+      reference->stride, part.w, part.h, &mean);
 #endif
-    sum = field_cost_plain (c + current->stride * part.y + part.x,
-        current->stride, r + reference->stride * part.y + part.x,
-        reference->stride, part.w, part.h, &mean);
   return (sum * 256 / (size * size) + motion_field_mean_cost (mean)) * n
          / (part.w * part.h);
 }
@@ -386,6 +501,36 @@ field_cost (const MotionCpuField *f, guint level, Window win, Vector v)
 {
   return level == 0 ? field_cost_0 (f, win, v)
                     : field_cost_above (f, level, win, v);
+}
+
+/* Data costs of the vectors (@left to @right, @y) above level 0.
+ * @costs: (out): with room for MAX_WIDE more */
+static inline void
+field_cost_row (const MotionCpuField *f, guint level, Window win, gint32 left,
+    gint32 right, gint32 y, gint32 *costs)
+{
+  gint32 x = left;
+
+#if defined(FIELD_WIDE)
+  const MotionCpuPlane *current = &f->current->levels[level];
+  const MotionCpuPlane *reference = &f->reference->levels[level];
+  const guint8 *c = current->samples + current->stride * win.y + win.x;
+  const guint8 *r =
+      reference->samples + reference->stride * (win.y + y) + win.x;
+  gint32 last = MIN (right, reference->width - 8 - win.x);
+
+  if (win.w == 8 && win.h == 8 && win.y + y >= 0
+      && win.y + y + 8 <= reference->height) {
+    for (; x < -win.x && x <= right; x++)
+      costs[x - left] = field_cost_above (f, level, win, (Vector){ x, y });
+    for (; x <= last; x += FIELD_WIDE)
+      field_costs_wide (
+          c, current->stride, r + x, reference->stride, costs + x - left);
+    x = MIN (x, MAX (last + 1, left));
+  }
+#endif
+  for (; x <= right; x++)
+    costs[x - left] = field_cost_above (f, level, win, (Vector){ x, y });
 }
 
 static Window
@@ -403,33 +548,20 @@ field_key (Vector v)
   return (guint32) (v.x & 0xffff) | (guint32) v.y << 16;
 }
 
-/* Bit i is set if @keys[i] is @key. */
+/* Where the cost of a vector is kept: vectors of a neighbourhood lie in different places
+ * if they differ by multiples of the pass's step. */
 static inline guint32
-field_find_key (const guint32 *keys, guint32 key)
+field_slot (guint32 key, guint shift)
 {
-  guint32 found = 0;
-
   G_STATIC_ASSERT (MOTION_CPU_KNOWN == 32);
-#if defined(MOTION_SIMD_512)
-  __m512i wanted = _mm512_set1_epi32 ((gint32) key);
+  return (key >> shift & 7) | (key >> (13 + shift) & 24);
+}
 
-  found = _mm512_cmpeq_epi32_mask (_mm512_loadu_si512 (keys), wanted);
-  found |=
-      (guint32) _mm512_cmpeq_epi32_mask (_mm512_loadu_si512 (keys + 16), wanted)
-      << 16;
-#elif defined(MOTION_SIMD_256)
-  __m256i wanted = _mm256_set1_epi32 ((gint32) key);
-
-  for (gint i = 0; i < 4; i++)
-    found |=
-        (guint32) _mm256_movemask_ps (_mm256_castsi256_ps (_mm256_cmpeq_epi32 (
-            motion_load_256 ((const guint8 *) (keys + 8 * i)), wanted)))
-        << 8 * i;
-#else
-  for (gint i = 0; i < MOTION_CPU_KNOWN; i++)
-    found |= (guint32) (keys[i] == key) << i;
-#endif
-  return found;
+/* The base-2 logarithm of the step: 1, 2 or 4. */
+static inline guint
+field_shift (const MotionCpuField *f)
+{
+  return (guint) f->step >> 1;
 }
 
 /* The data cost of block @i of @level. */
@@ -438,16 +570,47 @@ field_known_cost (
     const MotionCpuField *f, guint level, gint32 i, Window win, Vector v)
 {
   MotionCpuKnown *known = &f->known[i];
-  guint32 key = field_key (v), found = field_find_key (known->keys, key);
-  gint32 cost;
+  guint32 key = field_key (v), slot = field_slot (key, field_shift (f));
 
-  if (found)
-    return known->costs[__builtin_ctz (found)];
-  cost = field_cost (f, level, win, v);
-  known->keys[known->next] = key;
-  known->costs[known->next] = cost;
-  known->next = (known->next + 1) % MOTION_CPU_KNOWN;
-  return cost;
+  if (known->keys[slot] != key) {
+    known->keys[slot] = key;
+    known->costs[slot] = field_cost (f, level, win, v);
+  }
+  return known->costs[slot];
+}
+
+/* Costs of MAX_CANDIDATES vectors; -1: not known. */
+static inline void
+field_look_up (const MotionCpuKnown *known, const guint32 *keys, guint shift,
+    gint32 *costs)
+{
+#if defined(MOTION_SIMD_512)
+  __m512i keys0 = _mm512_loadu_si512 (known->keys);
+  __m512i keys1 = _mm512_loadu_si512 (known->keys + 16);
+  __m512i costs0 = _mm512_loadu_si512 (known->costs);
+  __m512i costs1 = _mm512_loadu_si512 (known->costs + 16);
+
+  for (gint i = 0; i < MAX_CANDIDATES; i += 16) {
+    __m512i key = _mm512_loadu_si512 (keys + i);
+    __m512i slot =
+        _mm512_or_si512 (_mm512_and_si512 (_mm512_srli_epi32 (key, shift),
+                             _mm512_set1_epi32 (7)),
+            _mm512_and_si512 (
+                _mm512_srli_epi32 (key, 13 + shift), _mm512_set1_epi32 (24)));
+    __mmask16 found = _mm512_cmpeq_epi32_mask (
+        key, _mm512_permutex2var_epi32 (keys0, slot, keys1));
+
+    _mm512_storeu_si512 (
+        costs + i, _mm512_mask_mov_epi32 (_mm512_set1_epi32 (-1), found,
+                       _mm512_permutex2var_epi32 (costs0, slot, costs1)));
+  }
+#else
+  for (gint i = 0; i < MAX_CANDIDATES; i++) {
+    guint32 slot = field_slot (keys[i], shift);
+
+    costs[i] = known->keys[slot] == keys[i] ? known->costs[slot] : -1;
+  }
+#endif
 }
 
 /* --- the coarsest level --------------------------------------------------------- */
@@ -463,24 +626,29 @@ field_coarsest_costs (MotionCpuField *f, gint32 first, gint32 n)
     Window win = field_window (f, i % grid->columns, i / grid->columns);
     guint16 *costs = f->costs + (gsize) i * side * side;
 
-    for (gint32 y = -range; y <= range; y++)
-      for (gint32 x = -range; x <= range; x++)
-        *costs++ = (guint16) field_cost_above (
-            f, MOTION_FIELD_COARSEST, win, (Vector){ x, y });
+    for (gint32 y = -range; y <= range; y++, costs += side) {
+      gint32 row[2 * 16 + 1 + MAX_WIDE];
+
+      field_cost_row (f, MOTION_FIELD_COARSEST, win, -range, range, y, row);
+      for (gsize k = 0; k < side; k++)
+        costs[k] = (guint16) row[k];
+    }
   }
 }
 
 /* Distances of the vectors (-@range .. @range, @y) from the neighbours' vectors, each
- * at most MOTION_FIELD_REACH, summed. */
+ * at most MOTION_FIELD_REACH, summed. Some numbers behind them are overwritten. */
 static void
 field_add_distances (
     const Vector *near, gint32 n_near, gint32 range, gint32 y, gint32 *sums)
 {
-  memset (sums, 0, (gsize) (2 * range + 1) * sizeof *sums);
+  gint32 n = (2 * range + 16) & ~15; /* whole vector registers */
+
+  memset (sums, 0, (gsize) n * sizeof *sums);
   for (gint32 k = 0; k < n_near; k++) {
     gint32 dy = ABS (y - near[k].y), x = near[k].x + range;
 
-    for (gint32 i = 0; i <= 2 * range; i++)
+    for (gint32 i = 0; i < n; i++)
       sums[i] += MIN (ABS (i - x) + dy, MOTION_FIELD_REACH);
   }
 }
@@ -495,8 +663,9 @@ field_choose_coarsest (const MotionCpuField *f, gint32 column, gint32 row)
   gsize side = (gsize) (2 * range + 1);
   const guint16 *costs =
       f->costs + (gsize) (row * grid->columns + column) * side * side;
-  gint32 sums[2 * 16 + 1], n_near = 0, least = G_MAXINT32, least_length = 0;
+  gint32 sums[48], n_near = 0, least = G_MAXINT32, least_length = 0;
   Vector near[8], best = { 0, 0 };
+  gfloat total;
 
   for (gint k = 0; k < 8; k++) {
     gint32 x = column + neighbours[k][0], y = row + neighbours[k][1];
@@ -504,18 +673,24 @@ field_choose_coarsest (const MotionCpuField *f, gint32 column, gint32 row)
     if (x >= 0 && y >= 0 && x < grid->columns && y < grid->rows)
       near[n_near++] = grid->from[y * grid->columns + x];
   }
+  total = (gfloat) MAX (n_near, 1);
   for (gint32 y = -range; y <= range; y++, costs += side) {
     field_add_distances (near, n_near, range, y, sums);
     for (gint32 x = -range; x <= range; x++) {
-      gint32 rough = (n_near ? sums[x + range] * 8 / n_near : 0)
-                     + MOTION_FIELD_EXPECTED
-                           * motion_field_distance ((Vector){ x, y },
-                               f->dominant, MOTION_FIELD_REACH);
-      gint32 cost = 8 * costs[x + range] + lambda * rough
-                    + lambda * MOTION_FIELD_SHORT * (ABS (x) + ABS (y)) / 64;
-      gint32 length = x * x + y * y;
+      gint32 far = ABS (x - f->dominant.x) + ABS (y - f->dominant.y);
+      gint32 rough = (gint32) ((gfloat) (sums[x + range] * 8) / total)
+                     + MOTION_FIELD_EXPECTED * MIN (far, MOTION_FIELD_REACH);
 
-      if (cost < least || (cost == least && length < least_length)) {
+      sums[x + range] =
+          8 * costs[x + range] + lambda * rough
+          + lambda * MOTION_FIELD_SHORT * (ABS (x) + ABS (y)) / 64;
+    }
+    for (gint32 x = -range; x <= range; x++) {
+      gint32 cost = sums[x + range], length = x * x + y * y;
+
+      if (cost > least)
+        continue;
+      if (cost < least || length < least_length) {
         least = cost;
         least_length = length;
         best = (Vector){ x, y };
@@ -539,7 +714,7 @@ field_coarsest_rows (MotionCpuField *f, gint32 first, gint32 n)
 /* --- a block and its candidates --------------------------------------------------- */
 
 /* @near: vectors of the neighbours, @weight: their weights, 0 for a missing one
- * @x, @y: of the candidates; @seen: the same, both components in a word */
+ * @x, @y: of the candidates */
 typedef struct {
   const MotionCpuField *field;
   guint level;
@@ -547,10 +722,9 @@ typedef struct {
   Window win;
   MotionRect rect;
   Vector own, expected;
-  gint32 near_x[8], near_y[8], weight[8], total;
-  gint32 lambda, most;
-  gint32 x[MAX_CANDIDATES], y[MAX_CANDIDATES];
-  guint32 seen[MAX_CANDIDATES];
+  gint16 near_x[8], near_y[8], weight[8];
+  gint32 total, lambda, most;
+  gint16 x[MAX_CANDIDATES], y[MAX_CANDIDATES];
   gint n;
 } Block;
 
@@ -595,53 +769,51 @@ field_set_block (Block *b, const MotionCpuField *f, gint32 column, gint32 row)
     b->near_x[k] = b->near_y[k] = b->weight[k] = 0;
     if (x < 0 || y < 0 || x >= grid->columns || y >= grid->rows)
       continue;
-    b->near_x[k] = grid->from[i].x;
-    b->near_y[k] = grid->from[i].y;
-    b->weight[k] = f->weighted ? MOTION_FIELD_WEIGHT_MIN + grid->weights[i] : 1;
+    b->near_x[k] = (gint16) grid->from[i].x;
+    b->near_y[k] = (gint16) grid->from[i].y;
+    b->weight[k] =
+        (gint16) (f->weighted ? MOTION_FIELD_WEIGHT_MIN + grid->weights[i] : 1);
     b->total += b->weight[k];
   }
 }
 
-/* Cost of the distances of @n candidates from the neighbours' vectors and the expected
- * one. The quotient of two numbers below 2^24 as floats, cut off, is the integer
- * quotient. */
+/* R + 2 D of the candidates. The sum of eight distances of at most 32 with weights of at
+ * most 66 fits in 16 bits. The quotient of two numbers below 2^24 as floats, cut off, is
+ * the integer quotient. */
 static inline void
-field_find_rough (const Block *b, gint32 n, gint32 *rough)
+field_find_rough (const Block *b, gint32 *rough)
 {
-  gint32 sums[MAX_CANDIDATES] = { 0 };
+  gint16 sums[MAX_CANDIDATES] = { 0 }, expected[MAX_CANDIDATES];
+  gint16 most = (gint16) b->most;
   gfloat total = (gfloat) MAX (b->total, 1);
 
-  n = (n + 15) & ~15;
   for (gint k = 0; k < 8; k++) {
-    gint32 x = b->near_x[k], y = b->near_y[k], weight = b->weight[k];
+    gint16 x = b->near_x[k], y = b->near_y[k], weight = b->weight[k];
 
-    for (gint32 i = 0; i < n; i++)
-      sums[i] += weight * MIN (ABS (b->x[i] - x) + ABS (b->y[i] - y), b->most);
+    for (gint i = 0; i < MAX_CANDIDATES; i++) {
+      gint16 dx = (gint16) (b->x[i] - x), dy = (gint16) (b->y[i] - y);
+      gint16 d = (gint16) (ABS (dx) + ABS (dy));
+
+      sums[i] = (gint16) (sums[i] + weight * MIN (d, most));
+    }
   }
-  for (gint32 i = 0; i < n; i++)
+  for (gint i = 0; i < MAX_CANDIDATES; i++) {
+    gint16 dx = (gint16) (b->x[i] - b->expected.x);
+    gint16 dy = (gint16) (b->y[i] - b->expected.y);
+    gint16 d = (gint16) (ABS (dx) + ABS (dy));
+
+    expected[i] = MIN (d, most);
+  }
+  for (gint i = 0; i < MAX_CANDIDATES; i++)
     rough[i] = (gint32) ((gfloat) (sums[i] * 8) / total)
-               + MOTION_FIELD_EXPECTED
-                     * MIN (ABS (b->x[i] - b->expected.x)
-                                + ABS (b->y[i] - b->expected.y),
-                         b->most);
+               + MOTION_FIELD_EXPECTED * expected[i];
 }
 
-/* Lists @v unless it is listed or not allowed. */
 static inline void
 field_list (Block *b, Vector v)
 {
-  guint32 key = field_key (v), seen = 0;
-
-  if (v.x < b->rect.left || v.x > b->rect.right || v.y < b->rect.top
-      || v.y > b->rect.bottom)
-    return;
-  for (gint k = 0; k < b->n; k++)
-    seen |= b->seen[k] == key;
-  if (seen)
-    return;
-  b->seen[b->n] = key;
-  b->x[b->n] = v.x;
-  b->y[b->n++] = v.y;
+  b->x[b->n] = (gint16) v.x;
+  b->y[b->n++] = (gint16) v.y;
 }
 
 static Vector
@@ -684,31 +856,123 @@ field_list_all (Block *b)
                        b->own.y + neighbours[k][1] * f->step });
 }
 
-/* A candidate whose distances alone cost as much as the best so far is not compared;
+/* Bit i is set if @a[i] is less than @limit. */
+static inline guint32
+field_find_less (const gint32 *a, gint32 limit)
+{
+  guint32 found = 0;
+
+#if defined(MOTION_SIMD_512)
+  __m512i most = _mm512_set1_epi32 (limit);
+
+  for (gint i = 0; i < 2; i++)
+    found |= (guint32) _mm512_cmplt_epi32_mask (
+                 _mm512_loadu_si512 (a + 16 * i), most)
+             << 16 * i;
+#elif defined(MOTION_SIMD_256)
+  __m256i most = _mm256_set1_epi32 (limit);
+
+  for (gint i = 0; i < 4; i++)
+    found |=
+        (guint32) _mm256_movemask_ps (_mm256_castsi256_ps (_mm256_cmpgt_epi32 (
+            most, motion_load_256 ((const guint8 *) (a + 8 * i)))))
+        << 8 * i;
+#else
+  for (gint i = 0; i < MAX_CANDIDATES; i++)
+    found |= (guint32) (a[i] < limit) << i;
+#endif
+  return found;
+}
+
+/* Likewise, if it is @value. */
+static inline guint32
+field_find_equal (const guint32 *a, guint32 value)
+{
+  guint32 found = 0;
+
+#if defined(MOTION_SIMD_512)
+  __m512i wanted = _mm512_set1_epi32 ((gint32) value);
+
+  for (gint i = 0; i < 2; i++)
+    found |= (guint32) _mm512_cmpeq_epi32_mask (
+                 _mm512_loadu_si512 (a + 16 * i), wanted)
+             << 16 * i;
+#elif defined(MOTION_SIMD_256)
+  __m256i wanted = _mm256_set1_epi32 ((gint32) value);
+
+  for (gint i = 0; i < 4; i++)
+    found |=
+        (guint32) _mm256_movemask_ps (_mm256_castsi256_ps (_mm256_cmpeq_epi32 (
+            wanted, motion_load_256 ((const guint8 *) (a + 8 * i)))))
+        << 8 * i;
+#else
+  for (gint i = 0; i < MAX_CANDIDATES; i++)
+    found |= (guint32) (a[i] == value) << i;
+#endif
+  return found;
+}
+
+/* Total costs have the number of the candidate in the lower five bits, so that the least
+ * is the first of equals. Known data costs are compared at once. Of the other
+ * candidates, those are left out whose distances alone cost as much as the best so far;
  * only the zero vector may still win, if it is exact. */
 static inline __attribute__ ((always_inline)) Vector
 field_choose (Block *b, guint level)
 {
-  Vector best = b->own;
-  gint32 least = G_MAXINT32, roughs[MAX_CANDIDATES];
+  MotionCpuKnown *known = &b->field->known[b->i];
+  const guint shift = field_shift (b->field);
+  gint32 least = G_MAXINT32, data[MAX_CANDIDATES];
+  gint32 roughs[MAX_CANDIDATES], bounds[MAX_CANDIDATES];
+  gint32 totals[MAX_CANDIDATES];
+  guint32 keys[MAX_CANDIDATES], left;
+  const MotionRect rect = b->rect;
+  const gint n = b->n;
 
-  field_find_rough (b, b->n, roughs);
-  for (gint k = 0; k < b->n; k++) {
-    Vector v = { b->x[k], b->y[k] };
-    gboolean zero = v.x == 0 && v.y == 0;
-    gint32 rough = b->lambda * roughs[k] / motion_field_unit (level), data;
+  field_find_rough (b, roughs);
+  for (gint i = 0; i < MAX_CANDIDATES; i++)
+    keys[i] = (guint16) b->x[i] | (guint32) (guint16) b->y[i] << 16;
+  field_look_up (known, keys, shift, data);
+  for (gint i = 0; i < MAX_CANDIDATES; i++) {
+    gint32 x = b->x[i], y = b->y[i];
+    gint32 rough = b->lambda * roughs[i] / motion_field_unit (level) * 32 + i;
+    gint32 bound = keys[i] == 0 ? i : rough;
 
-    if (rough >= least && !zero)
-      continue;
-    data = field_known_cost (b->field, level, b->i, b->win, v);
-    if (data == 0 && zero)
-      rough = 0;
-    if (8 * data + rough < least) {
-      least = 8 * data + rough;
-      best = v;
+    bound = x < rect.left ? G_MAXINT32 : bound;
+    bound = x > rect.right ? G_MAXINT32 : bound;
+    bound = y < rect.top ? G_MAXINT32 : bound;
+    bound = y > rect.bottom ? G_MAXINT32 : bound;
+    bound = i < n ? bound : G_MAXINT32;
+    roughs[i] = rough;
+    bounds[i] = bound;
+  }
+  for (gint i = 0; i < MAX_CANDIDATES; i++) {
+    gint32 total = data[i] == 0 ? bounds[i] : data[i] * 256 + roughs[i];
+
+    total = bounds[i] == G_MAXINT32 ? G_MAXINT32 : total;
+    totals[i] = data[i] < 0 ? G_MAXINT32 : total;
+  }
+  for (gint i = 0; i < MAX_CANDIDATES; i++)
+    bounds[i] = data[i] < 0 ? bounds[i] : G_MAXINT32;
+  for (gint i = 0; i < MAX_CANDIDATES; i++)
+    least = MIN (least, totals[i]);
+  left = field_find_less (bounds, least);
+  while (left) {
+    gint k = __builtin_ctz (left);
+    guint32 slot = field_slot (keys[k], shift);
+    gint32 cost =
+        field_cost (b->field, level, b->win, (Vector){ b->x[k], b->y[k] });
+    gint32 total = cost == 0 ? bounds[k] : cost * 256 + roughs[k];
+
+    known->keys[slot] = keys[k];
+    known->costs[slot] = cost;
+    left &= ~field_find_equal (keys, keys[k]);
+    if (total < least) {
+      least = total;
+      left &= field_find_less (bounds, least);
     }
   }
-  return best;
+  return least == G_MAXINT32 ? b->own
+                             : (Vector){ b->x[least & 31], b->y[least & 31] };
 }
 
 /* Whether the last pass changed the block or a neighbour. If not, a repeated pass
@@ -731,7 +995,7 @@ static void
 field_all_rows (MotionCpuField *f, gint32 first, gint32 n)
 {
   MotionCpuGrid *grid = &f->grids[f->level];
-  Block b = { 0 }; /* what lies behind the candidates means nothing */
+  Block b = { 0 };
 
   for (gint32 row = first; row < first + n; row++) {
     for (gint32 column = 0; column < grid->columns; column++) {
@@ -901,7 +1165,7 @@ field_compare_alone (const Block *b, gint32 *costs)
 {
   gint32 roughs[MAX_CANDIDATES];
 
-  field_find_rough (b, 2, roughs);
+  field_find_rough (b, roughs);
   for (gint k = 0; k < 2; k++) {
     Vector v = { b->x[k], b->y[k] };
     gint32 data = field_cost_0 (b->field, b->win, v);
@@ -918,7 +1182,7 @@ field_alone_rows (MotionCpuField *f, gint32 first, gint32 n)
 {
   MotionCpuGrid *grid = &f->grids[0];
   gint32 size = (gint32) f->config->block_size;
-  Block b = { 0 }; /* what lies behind the candidates means nothing */
+  Block b = { 0 };
 
   for (gint32 row = first; row < first + n; row++) {
     for (gint32 column = 0; column < grid->columns; column++) {
@@ -945,6 +1209,64 @@ field_alone_rows (MotionCpuField *f, gint32 first, gint32 n)
   }
 }
 
+/* --- boundaries --------------------------------------------------------------------- */
+
+/* Lists the block's vector and those of its neighbours that are not like it. */
+static void
+field_list_sides (Block *b)
+{
+  field_list (b, b->own);
+  for (gint k = 0; k < 8; k++) {
+    Vector v = { b->near_x[k], b->near_y[k] };
+
+    if (b->weight[k] > 0 && !field_is_near (v, b->own) && v.x >= b->rect.left
+        && v.x <= b->rect.right && v.y >= b->rect.top && v.y <= b->rect.bottom)
+      field_list (b, v);
+  }
+}
+
+static Vector
+field_choose_side (const Block *b)
+{
+  const MotionCpuField *f = b->field;
+  gint32 roughs[MAX_CANDIDATES], least = G_MAXINT32;
+  Vector best = b->own;
+
+  field_find_rough (b, roughs);
+  for (gint k = 0; k < b->n; k++) {
+    Vector v = { b->x[k], b->y[k] };
+    gint32 data = field_known_cost (f, 0, b->i, b->win, v);
+    gint32 cost =
+        8 * data
+        + b->lambda * ((roughs[k] + roughs[0]) / 2) / motion_field_unit (0);
+
+    if (k > 0)
+      cost += motion_field_change_cost (f->current->noise);
+    if (data == 0 && v.x == 0 && v.y == 0)
+      cost = 0;
+    if (cost < least) {
+      least = cost;
+      best = v;
+    }
+  }
+  return best;
+}
+
+static void
+field_side_rows (MotionCpuField *f, gint32 first, gint32 n)
+{
+  MotionCpuGrid *grid = &f->grids[0];
+  Block b = { 0 };
+
+  for (gint32 row = first; row < first + n; row++) {
+    for (gint32 column = 0; column < grid->columns; column++) {
+      field_set_block (&b, f, column, row);
+      field_list_sides (&b);
+      grid->vectors[b.i] = b.n > 1 ? field_choose_side (&b) : b.own;
+    }
+  }
+}
+
 /* --- evidence ----------------------------------------------------------------------- */
 
 /* The least cost round the vector of a block, minus that of the vector. */
@@ -959,14 +1281,12 @@ field_measure_ambiguity (const MotionCpuField *f, Window win, Vector v)
   gint32 top = MAX (v.y - far, -range), bottom = MIN (v.y + far, range);
 
   for (gint32 y = top; y <= bottom; y++) {
-    for (gint32 x = left; x <= right; x++) {
-      gint32 cost;
+    gint32 costs[2 * MOTION_FIELD_AMBIGUITY_FAR + 1 + MAX_WIDE];
 
-      if (ABS (x - v.x) < near && ABS (y - v.y) < near)
-        continue;
-      cost = field_cost_above (f, level, win, (Vector){ x, y });
-      least = MIN (least, cost);
-    }
+    field_cost_row (f, level, win, left, right, y, costs);
+    for (gint32 x = left; x <= right; x++)
+      if (ABS (x - v.x) >= near || ABS (y - v.y) >= near)
+        least = MIN (least, costs[x - left]);
   }
   return least - field_cost_above (f, level, win, v);
 }
@@ -1070,6 +1390,7 @@ const MotionCpuFieldKernels FIELD_EXPAND_TABLE (MOTION_CPU_LEVEL) = {
   .gains = field_gain_rows,
   .settle = field_settle_rows,
   .alone = field_alone_rows,
+  .sides = field_side_rows,
   .ambiguity = field_ambiguity_rows,
   .evidence = field_evidence_rows,
 };

@@ -53,14 +53,12 @@ typedef struct {
 
 /* Data costs of a block that are known. Each pass asks for many of those
  * that the last one asked for.
- * @keys: the vectors; those not in use are MOTION_CPU_NO_KEY
- * @next: is overwritten next */
+ * @keys: the vectors; those not in use are MOTION_CPU_NO_KEY */
 #define MOTION_CPU_KNOWN 32
 #define MOTION_CPU_NO_KEY 0x80008000u
 typedef struct {
   guint32 keys[MOTION_CPU_KNOWN];
   gint32 costs[MOTION_CPU_KNOWN];
-  guint32 next;
 } MotionCpuKnown;
 
 /* The search of a field. One exists for each engine.
@@ -108,6 +106,7 @@ typedef struct {
   void (*gains) (MotionCpuField *field, gint32 first, gint32 n);
   void (*settle) (MotionCpuField *field, gint32 first, gint32 n);
   void (*alone) (MotionCpuField *field, gint32 first, gint32 n);
+  void (*sides) (MotionCpuField *field, gint32 first, gint32 n);
   void (*ambiguity) (MotionCpuField *field, gint32 first, gint32 n);
   void (*evidence) (MotionCpuField *field, gint32 first, gint32 n);
 } MotionCpuFieldKernels;

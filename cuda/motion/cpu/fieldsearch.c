@@ -35,7 +35,9 @@ allocate_level (const MotionConfig *config, MotionCpuFieldPicture *picture,
 
   plane->width = motion_field_size (config->width, level);
   plane->height = motion_field_size (config->height, level);
-  plane->border = motion_field_range (config, level) + 2;
+  /* costs are computed from whole blocks, also of blocks beyond the edge */
+  plane->border =
+      motion_field_range (config, level) + 2 + MOTION_FIELD_COARSE_BLOCK;
   plane->stride = (plane->width + 2 * plane->border + 63) / 64 * 64;
   rows = (gsize) (plane->height + 2 * plane->border);
   picture->memory[level] =
@@ -637,11 +639,9 @@ inherit (MotionCpuField *f)
 static void
 forget_costs (MotionCpuField *f)
 {
-  for (gint32 i = 0; i < f->grids[f->level].n; i++) {
+  for (gint32 i = 0; i < f->grids[f->level].n; i++)
     for (gint k = 0; k < MOTION_CPU_KNOWN; k++)
       f->known[i].keys[k] = MOTION_CPU_NO_KEY;
-    f->known[i].next = 0;
-  }
 }
 
 /* Blocks with like vectors take the median, if it has less data cost for them. */
@@ -685,6 +685,8 @@ search_level (MotionCpuField *f, CvisPool *pool, guint level)
   for (guint i = 0;
        i < MOTION_FIELD_SUBPEL_PASSES && subpel == MOTION_SUBPEL_QUARTER; i++)
     make_pass (f, pool, kernels->all, 1);
+  for (guint i = 0; i < MOTION_FIELD_SIDE_PASSES; i++)
+    make_pass (f, pool, kernels->sides, 0);
   run_rows (f, pool, kernels->evidence);
 }
 

@@ -286,21 +286,18 @@ pass_cost_inside (const FieldView &view, const FieldLanes<SIZE> &lanes,
                    * (win.w * win.h) / (inside.w * inside.h));
 }
 
-/* A pass at level 0: all lanes compute one candidate after the other, in order. One
- * whose distances alone cost as much as the best so far is left out; only the zero
- * vector may still win, if it is exact. */
+/* The candidate of least cost at level 0, the first of equals: all lanes compute one
+ * after the other, in order. One whose distances alone (@rough) cost as much as the best
+ * so far is left out; only the zero vector may still win, if it is exact. */
 template <int SIZE>
 __device__ __forceinline__ MotionFieldVector
-pass_choose (const FieldView &view, const FieldPass &pass,
-    const FieldNear &near, const FieldLanes<SIZE> &lanes)
+pass_compare (const FieldView &view, const FieldLanes<SIZE> &lanes,
+    MotionFieldVector own, MotionFieldVector candidate, bool exists,
+    gint32 rough)
 {
-  MotionFieldVector candidate, best = near.own ();
-  const bool exists = near.list (view, pass, &candidate);
-  const gint32 rough =
-      motion_field_lambda (&view.task->config, 0, view.noise ())
-      * near.rough (0, candidate) / motion_field_unit (0);
   guint32 left = __ballot_sync (MOTION_ALL_LANES, exists);
   gint32 least = G_MAXINT32;
+  MotionFieldVector best = own;
 
   while (left != 0) {
     const gint32 k = __ffs ((gint32) left) - 1;
@@ -319,6 +316,22 @@ pass_choose (const FieldView &view, const FieldPass &pass,
     }
   }
   return best;
+}
+
+/* A pass at level 0. */
+template <int SIZE>
+__device__ __forceinline__ MotionFieldVector
+pass_choose (const FieldView &view, const FieldPass &pass,
+    const FieldNear &near, const FieldLanes<SIZE> &lanes)
+{
+  MotionFieldVector candidate;
+  const bool exists = near.list (view, pass, &candidate);
+  const gint32 rough =
+      motion_field_lambda (&view.task->config, 0, view.noise ())
+      * near.rough (0, candidate) / motion_field_unit (0);
+
+  return pass_compare<SIZE> (
+      view, lanes, near.own (), candidate, exists, rough);
 }
 
 template <int SIZE>
@@ -631,12 +644,55 @@ __launch_bounds__ (ALONE_THREADS)
   }
 }
 
+/* --- boundaries --------------------------------------------------------------------- */
+
+/* Lane 0 has the block's vector, lanes 1 to 8 those of the neighbours that are not like
+ * it. */
+template <int SIZE>
+__global__ void
+__launch_bounds__ (FIELD_THREADS)
+    field_sides_kernel (MOTION_PARAMETER (MotionDeviceTask, task),
+        MOTION_PARAMETER (FieldPass, pass))
+{
+  const FieldView view (&task);
+  const MotionFieldGrid *grid = view.grid (0);
+  const gint32 i = (gint32) (blockIdx.x * FIELD_WARPS + threadIdx.x / 32);
+  const guint32 lane = motion_lane ();
+
+  if (i >= grid->n)
+    return;
+  const FieldNear near (view, pass, i);
+  const MotionRect rect = field_rect (&task.config, 0, near.column, near.row);
+  const MotionFieldVector own = near.own ();
+  const MotionFieldVector candidate = field_unpack (near.vector);
+  const bool other = near.weight > 0 && !settle_is_near (candidate, own)
+                     && motion_contains (&rect, candidate.x, candidate.y);
+  MotionFieldVector v = own;
+
+  if (__any_sync (MOTION_ALL_LANES, other)) {
+    FieldLanes<SIZE> lanes (view, near.column, near.row);
+    gint32 rough = near.rough (0, candidate);
+
+    lanes.light (view.state ());
+    lanes.set_window (field_window (view, 0, near.column, near.row));
+    rough = (rough + __shfl_sync (MOTION_ALL_LANES, rough, 0)) / 2;
+    rough = motion_field_lambda (&task.config, 0, view.noise ()) * rough
+                / motion_field_unit (0)
+            + (lane > 0 ? motion_field_change_cost (view.noise ()) : 0);
+    v = pass_compare<SIZE> (
+        view, lanes, own, candidate, lane == 0 || other, rough);
+  }
+  if (lane == 0)
+    view.own (grid->vectors[pass.to])[i] = field_short (v);
+}
+
 /* --- launches -------------------------------------------------------------------------- */
 
 #define FIELD_PASS(SIZE) field_pass_kernel<SIZE>
 #define FIELD_GAIN(SIZE) field_gain_kernel<SIZE>
 #define FIELD_ALONE(SIZE) field_alone_kernel<SIZE>
 #define FIELD_WEIGH(SIZE) field_weigh_kernel<SIZE>
+#define FIELD_SIDES(SIZE) field_sides_kernel<SIZE>
 
 /* Launches a pass and makes @pass the next one. */
 void
@@ -710,6 +766,19 @@ field_start_alone (
   pass->step = 0;
 }
 
+/* A pass at boundaries. */
+void
+field_start_sides (
+    const MotionDeviceTask *task, FieldPass *pass, cudaStream_t stream)
+{
+  const dim3 grid (
+      (task->n_blocks + FIELD_WARPS - 1) / FIELD_WARPS, task->n_fields);
+
+  pass->to = (pass->from + 1) % 3;
+  MOTION_LAUNCH_SIZE (FIELD_SIDES, grid, FIELD_THREADS, stream, *task, *pass);
+  pass->from = pass->to;
+}
+
 } // namespace
 
 cudaError_t
@@ -746,6 +815,8 @@ motion_launch_field_level (const MotionDeviceTask *task, guint level,
                      && subpel == MOTION_SUBPEL_QUARTER;
        i++)
     field_start_pass (task, &pass, 1, stream);
+  for (gint32 i = 0; i < MOTION_FIELD_SIDE_PASSES && level == 0; i++)
+    field_start_sides (task, &pass, stream);
   *result = pass.from;
   return code == cudaSuccess ? cudaGetLastError () : code;
 }

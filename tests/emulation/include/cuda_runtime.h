@@ -122,6 +122,9 @@ struct int2 {
 struct uint2 {
   unsigned x, y;
 };
+struct double2 {
+  double x, y;
+};
 struct uint4 {
   unsigned x, y, z, w;
 };

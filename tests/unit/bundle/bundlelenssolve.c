@@ -2,50 +2,25 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The CPU solver with lenses: RADIAL gives the results of BAL's cameras, shared or not;
- * every model recovers the truth of simulated observations. */
+/* bundlelenssolve [cuda]: the solver with lenses, on the CPU or on a CUDA device. RADIAL
+ * gives the results of BAL's cameras, shared or not; every model recovers the truth of
+ * simulated observations; backends and numbers of threads take the same steps. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/bundle/arithmetic.h"
 #include "cuda/bundle/engine.h"
 #include "cuda/bundle/formats/formats.h"
 #include "cuda/bundle/pose.h"
-#include "cuda/bundle/sim.h"
+#include "lensscenes.h"
+
+static CvisContext *context; /* NULL: the CPU */
 
 static void
 assert_close (gdouble a, gdouble b, gdouble relative)
 {
   if (!(fabs (a - b) <= relative * fabs (b)))
     g_error ("%.15g, expected %.15g within %g", a, b, relative);
-}
-
-static BundleProblem *
-make_scene (guint cameras, guint points)
-{
-  GError *error = NULL;
-  BundleProblem *problem;
-  BundleSim sim;
-
-  bundle_sim_init (&sim);
-  sim.cameras = cameras;
-  sim.points = points;
-  problem = bundle_sim_make (&sim, &error);
-  g_assert_no_error (error);
-  return problem;
-}
-
-/* Gives the cameras the @n lenses in turn. */
-static void
-add_lenses (BundleProblem *problem, const BundleLens *lenses, guint n)
-{
-  problem->n_lenses = n;
-  problem->lenses = calloc (n, sizeof *problem->lenses);
-  problem->lens_of = calloc (problem->n_cameras, sizeof *problem->lens_of);
-  memcpy (problem->lenses, lenses, n * sizeof *lenses);
-  for (guint i = 0; i < problem->n_cameras; i++)
-    problem->lens_of[i] = i % n;
 }
 
 /* The same problem with RADIAL, whose principal point is constant; one lens for each
@@ -75,7 +50,7 @@ make_radial (const BundleProblem *problem, gboolean shared)
     p->observed[2 * i] += 800;
     p->observed[2 * i + 1] = 600 - p->observed[2 * i + 1];
   }
-  add_lenses (p, lenses, n);
+  bundle_lens_add (p, lenses, n);
   g_free (lenses);
   return p;
 }
@@ -86,7 +61,7 @@ solve_lenses (BundleProblem *problem, const BundleConfig *config)
   GError *error = NULL;
   BundleSummary summary;
 
-  bundle_solve (problem, config, NULL, NULL, NULL, &summary, &error);
+  bundle_solve (problem, config, context, NULL, NULL, &summary, &error);
   g_assert_no_error (error);
   return summary;
 }
@@ -108,7 +83,8 @@ test_radial (gconstpointer user_data)
 {
   const gint cameras = GPOINTER_TO_INT (user_data);
   const gboolean shared = cameras < 0;
-  g_autoptr (BundleProblem) bal = make_scene ((guint) ABS (cameras), 300);
+  g_autoptr (BundleProblem) bal =
+      bundle_lens_scene ((guint) ABS (cameras), 300);
   g_autoptr (BundleProblem) radial = make_radial (bal, shared);
   BundleSummary of_bal, of_radial;
   BundleConfig config;
@@ -134,77 +110,13 @@ test_radial (gconstpointer user_data)
 
 /* --- every model ------------------------------------------------------------------- */
 
-static const gdouble extra[BUNDLE_N_LENS_MODELS][8] = {
-  [BUNDLE_LENS_SIMPLE_RADIAL] = { 0.04 },
-  [BUNDLE_LENS_RADIAL] = { 0.04, -0.02 },
-  [BUNDLE_LENS_OPENCV] = { 0.04, -0.02, 1e-3, -2e-3 },
-  [BUNDLE_LENS_OPENCV_FISHEYE] = { 0.04, -0.02, 0.01, -0.01 },
-  [BUNDLE_LENS_FULL_OPENCV] = { 0.04, -0.02, 1e-3, -2e-3, 0.01, 0.02, -0.01,
-      0.01 },
-  [BUNDLE_LENS_FOV] = { 0.6 },
-  [BUNDLE_LENS_SIMPLE_RADIAL_FISHEYE] = { 0.04 },
-  [BUNDLE_LENS_RADIAL_FISHEYE] = { 0.04, -0.02 },
-  [BUNDLE_LENS_THIN_PRISM_FISHEYE] = { 0.04, -0.02, 1e-3, -2e-3, 0.01, -0.01,
-      1e-3, 2e-3 },
-};
-
-static BundleLens
-make_lens (guint model)
-{
-  const guint n = bundle_lens_info[model].n_focal;
-  BundleLens lens = { (BundleLensModel) model, 0, { 1200, 1190 } };
-
-  lens.parameters[n] = 810;
-  lens.parameters[n + 1] = 590;
-  memcpy (lens.parameters + n + 2, extra[model],
-      bundle_lens_info[model].n_extra * sizeof (gdouble));
-  return lens;
-}
-
-/* Observations through @lenses without noise; then the start differs from the truth. */
-static BundleProblem *
-make_true (const BundleLens *lenses, guint n)
-{
-  BundleProblem *p = make_scene (16, 400);
-
-  add_lenses (p, lenses, n);
-  for (gsize i = 0; i < p->n_observations; i++) {
-    const gdouble *camera = p->cameras + 9 * (gsize) p->camera_of[i];
-    const gdouble *x = p->points + 3 * (gsize) p->point_of[i];
-    BundleConstants c;
-    BundleImage at;
-
-    bundle_constants (camera, &c);
-    at = bundle_image (&c, x[0], x[1], x[2]);
-    bundle_lens_image (
-        &lenses[p->lens_of[p->camera_of[i]]], at.q, p->observed + 2 * i);
-  }
-  for (gsize i = 0; i < 3 * (gsize) p->n_points; i++)
-    p->points[i] += 0.01 * sin ((gdouble) i);
-  for (gsize i = 0; i < p->n_cameras; i++)
-    for (guint k = 0; k < 6; k++)
-      p->cameras[9 * i + k] +=
-          (k < 3 ? 1e-3 : 1e-2) * cos ((gdouble) (6 * i + k));
-  for (guint i = 0; i < n; i++) {
-    const guint focal = bundle_lens_info[lenses[i].model].n_focal;
-
-    for (guint k = 0; k < focal; k++)
-      if (!(lenses[i].constant >> k & 1))
-        p->lenses[i].parameters[k] *= 1.01;
-    for (guint k = focal + 2; k < bundle_lens_size (lenses[i].model); k++)
-      if (!(lenses[i].constant >> k & 1))
-        p->lenses[i].parameters[k] *= 0.7;
-  }
-  return p;
-}
-
 /* The error of exact observations becomes 0, so the derivatives are right. */
 static void
 test_models (void)
 {
   for (guint m = 0; m < BUNDLE_N_LENS_MODELS; m++) {
-    const BundleLens lens = make_lens (m);
-    g_autoptr (BundleProblem) p = make_true (&lens, 1);
+    const BundleLens lens = bundle_lens_example (m);
+    g_autoptr (BundleProblem) p = bundle_lens_true (&lens, 1);
     BundleConfig config;
     BundleSummary summary;
 
@@ -231,10 +143,10 @@ test_mixture (void)
   BundleConfig config;
 
   for (guint m = 0; m < BUNDLE_N_LENS_MODELS; m++) {
-    lenses[m] = make_lens (m);
+    lenses[m] = bundle_lens_example (m);
     lenses[m].constant = m == 3 ? 0xfff : 6;
   }
-  start = make_true (lenses, BUNDLE_N_LENS_MODELS);
+  start = bundle_lens_true (lenses, BUNDLE_N_LENS_MODELS);
   start->camera_constant = calloc (start->n_cameras, sizeof (guint16));
   start->point_constant = calloc (start->n_points, 1);
   start->camera_constant[2] = BUNDLE_CAMERA_ALL;
@@ -338,7 +250,7 @@ static void
 test_priors (gconstpointer user_data)
 {
   const guint n = GPOINTER_TO_UINT (user_data);
-  g_autoptr (BundleProblem) bal = make_scene (n, 300);
+  g_autoptr (BundleProblem) bal = bundle_lens_scene (n, 300);
   g_autoptr (BundleProblem) start = make_radial (bal, FALSE);
   g_autoptr (BundleProblem) p = NULL, other = NULL;
   BundleConfig config;
@@ -372,6 +284,79 @@ test_priors (gconstpointer user_data)
   bundle_summary_clear (&summary);
 }
 
+/* --- backends ------------------------------------------------------------------------ */
+
+static gboolean
+record_lens_step (const BundleIteration *iteration, gpointer user_data)
+{
+  if (iteration)
+    g_array_append_val (user_data, *iteration);
+  return TRUE;
+}
+
+static GArray *
+solve_case (BundleProblem *problem, const BundleConfig *config,
+    CvisContext *device, BundleSummary *summary)
+{
+  GArray *steps = g_array_new (FALSE, FALSE, sizeof (BundleIteration));
+  GError *error = NULL;
+
+  bundle_solve (
+      problem, config, device, record_lens_step, steps, summary, &error);
+  g_assert_no_error (error);
+  bundle_summary_clear (summary);
+  return steps;
+}
+
+/* Three threads of the CPU give the bits of one; a device gives the same bits twice, and
+ * takes the steps of the CPU within rounding. */
+static void
+test_backends (void)
+{
+  const gchar *name;
+  BundleConfig config;
+
+  for (guint number = 0;; number++) {
+    g_autoptr (BundleProblem) start = bundle_lens_case (number, &config, &name);
+    g_autoptr (BundleProblem) p = NULL, q = NULL, r = NULL;
+    g_autoptr (GArray) of_cpu = NULL, of_other = NULL, again = NULL;
+    BundleSummary one, other;
+
+    if (start == NULL)
+      break;
+    config.max_iterations = 6;
+    config.threads = 1;
+    p = bundle_problem_copy (start, NULL);
+    q = bundle_problem_copy (start, NULL);
+    r = bundle_problem_copy (start, NULL);
+    of_cpu = solve_case (p, &config, NULL, &one);
+    config.threads = 3;
+    of_other = solve_case (q, &config, context, &other);
+    again = solve_case (r, &config, context, &other);
+    g_assert_cmpmem (q->cameras, 72 * (gsize) q->n_cameras, r->cameras,
+        72 * (gsize) q->n_cameras);
+    g_assert_cmpmem (q->points, 24 * (gsize) q->n_points, r->points,
+        24 * (gsize) q->n_points);
+    g_assert_cmpmem (q->lenses, q->n_lenses * sizeof *q->lenses, r->lenses,
+        q->n_lenses * sizeof *q->lenses);
+    g_assert_cmpint (other.device_bytes > 0, ==, context != NULL);
+    g_assert_cmpuint (other.n_behind, ==, one.n_behind);
+    g_assert_cmpuint (other.n_deficient, ==, one.n_deficient);
+    g_assert_cmpfloat (one.final_cost, <, one.initial_cost);
+    g_assert_cmpuint (of_cpu->len, ==, of_other->len);
+    for (guint i = 0; i < of_cpu->len; i++) {
+      const BundleIteration *a = &g_array_index (of_cpu, BundleIteration, i);
+      const BundleIteration *b = &g_array_index (of_other, BundleIteration, i);
+
+      g_test_message ("%s, step %u: %u and %u iterations, cost %.15g and %.15g",
+          name, i, a->pcg_iterations, b->pcg_iterations, a->cost, b->cost);
+      g_assert_cmpint (a->accepted, ==, b->accepted);
+      g_assert_cmpuint (a->pcg_iterations, ==, b->pcg_iterations);
+      assert_close (b->cost, a->cost, context ? 1e-8 : 0);
+    }
+  }
+}
+
 /* --- refusals ----------------------------------------------------------------------- */
 
 static void
@@ -382,7 +367,7 @@ check_refused_lenses (
   BundleSummary summary;
 
   g_assert_false (
-      bundle_solve (problem, config, NULL, NULL, NULL, &summary, &error));
+      bundle_solve (problem, config, context, NULL, NULL, &summary, &error));
   g_assert_nonnull (strstr (error->message, words));
   g_error_free (error);
 }
@@ -390,8 +375,8 @@ check_refused_lenses (
 static void
 test_refused (void)
 {
-  const BundleLens lens = make_lens (BUNDLE_LENS_FOV);
-  g_autoptr (BundleProblem) p = make_true (&lens, 1);
+  const BundleLens lens = bundle_lens_example (BUNDLE_LENS_FOV);
+  g_autoptr (BundleProblem) p = bundle_lens_true (&lens, 1);
   g_autofree gdouble *room = g_new (gdouble, 81 * (gsize) p->n_cameras);
   GError *error = NULL;
   BundleConfig config;
@@ -423,12 +408,30 @@ test_refused (void)
   p->lens_of[3] = 0;
   p->lenses[0].parameters[4] = NAN;
   check_refused_lenses (p, &config, "number 4 of lens 0 is not finite");
+  p->lenses[0].parameters[4] = 0.6;
+  p->observed[2 * p->n_observations - 1] = NAN;
+  check_refused_lenses (p, &config, "is not a number, must be finite");
+  p->point_of[p->n_observations - 1] = p->n_points;
+  check_refused_lenses (p, &config, "is of point 400, must be 0 to 399");
+  p->camera_of[p->n_observations - 2] = 16;
+  check_refused_lenses (p, &config, "is of camera 16, must be 0 to 15");
 }
 
 int
 main (int argc, char **argv)
 {
+  int result;
+
   g_test_init (&argc, &argv, NULL);
+  if (argc > 1 && g_str_equal (argv[1], "cuda")) {
+    GError *error = NULL;
+
+    context = cvis_context_new (-1, &error);
+    if (context == NULL) {
+      g_printerr ("%s\n", error->message);
+      return 77;
+    }
+  }
   g_test_add_data_func (
       "/bundlelenssolve/radial", GINT_TO_POINTER (14), test_radial);
   g_test_add_data_func (
@@ -441,6 +444,10 @@ main (int argc, char **argv)
       "/bundlelenssolve/priors", GUINT_TO_POINTER (14), test_priors);
   g_test_add_data_func ("/bundlelenssolve/priors-many-lenses",
       GUINT_TO_POINTER (40), test_priors);
+  g_test_add_func ("/bundlelenssolve/backends", test_backends);
   g_test_add_func ("/bundlelenssolve/refused", test_refused);
-  return g_test_run ();
+  result = g_test_run ();
+  if (context)
+    cvis_context_unref (context);
+  return result;
 }

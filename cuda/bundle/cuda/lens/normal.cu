@@ -1,0 +1,554 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Normal equations, damping, preconditioner and candidates of problems with lenses: sums
+ * of what the kernels of views.cu write. */
+#include "cuda/bundle/cuda/lens/device.cuh"
+
+namespace {
+
+const int NORMAL_THREADS = 128;
+const int NORMAL_WARPS = NORMAL_THREADS / 32;
+
+/* --- points ------------------------------------------------------------------------- */
+
+/* The slice of this warp and the point of this lane. Returns: FALSE without a slice */
+__device__ __forceinline__ gboolean
+find_slice (const BundleLensDevice &d, guint32 *number, BundleSlice *slice,
+    guint32 *point, gboolean *own)
+{
+  const guint32 lane = threadIdx.x % 32;
+
+  *number = blockIdx.x * NORMAL_WARPS + threadIdx.x / 32;
+  if (*number >= d.n_slices)
+    return FALSE;
+  *slice = d.slices[*number];
+  *own = slice->n > 0 ? lane < slice->n : lane == 0;
+  *point = slice->point + (slice->n > 0 && *own ? lane : 0);
+  return TRUE;
+}
+
+/* Adds @N products, @stride apart, of the observations of each lane's point. */
+template <int N>
+__device__ __forceinline__ void
+add_products (const BundleLensDevice &d, const BundleSlice &slice,
+    guint32 stride, double (&sums)[N])
+{
+  for (guint32 j = 0; j < slice.width; j++) {
+    const gsize slot = slice.slot + 32 * j + threadIdx.x % 32;
+
+    if (d.slot_camera[slot] != BUNDLE_NONE)
+#pragma unroll
+      for (int e = 0; e < N; e++)
+        sums[e] += d.products[stride * slot + e];
+  }
+  if (slice.n == 0)
+    bundle_warp_sum (sums);
+}
+
+__device__ __forceinline__ gboolean
+is_constant (const BundleLensDevice &d, guint32 point)
+{
+  return d.point_constant && d.point_constant[d.order[point]];
+}
+
+/* V, gradient and, if @first, scales */
+__global__ void
+__launch_bounds__ (NORMAL_THREADS)
+    sum_points (BundleLensDevice d, gboolean first)
+{
+  guint32 number, p;
+  BundleSlice slice;
+  gboolean own;
+  double sums[LENS_NORMAL] = {}, greatest = 0;
+
+  if (!find_slice (d, &number, &slice, &p, &own))
+    return;
+  add_products (d, slice, LENS_NORMAL, sums);
+  if (own) {
+    if (is_constant (d, p))
+      sums[6] = sums[7] = sums[8] = 0;
+    for (int e = 0; e < 6; e++)
+      d.v[6 * (gsize) p + e] = sums[e];
+    for (int i = 0; i < 3; i++)
+      d.v_gradient[3 * (gsize) p + i] = sums[6 + i];
+    greatest = sqrt (sums[6] * sums[6] + sums[7] * sums[7] + sums[8] * sums[8]);
+    if (first)
+      d.v_scale[p] = bundle_column_scale (bundle_mean_square (sums));
+  }
+  for (int other = 16; other > 0; other /= 2)
+    greatest = fmax (greatest, __shfl_xor_sync (0xffffffffu, greatest, other));
+  if (threadIdx.x % 32 == 0)
+    d.slice_sums[number] = greatest;
+}
+
+/* V^-1 with damping, and y = V^-1 g. One thread a point. */
+__global__ void
+damp_lens_points (BundleLensDevice d)
+{
+  const guint32 p = blockIdx.x * blockDim.x + threadIdx.x;
+  double v[6], z[6] = {}, y[3];
+
+  if (p >= d.n_points)
+    return;
+  const double *g = &d.v_gradient[3 * (gsize) p];
+
+  for (int e = 0; e < 6; e++)
+    v[e] = d.v[6 * (gsize) p + e];
+  const double damping =
+      bundle_damping (bundle_mean_square (v), d.v_scale[p], d.pcg->radius);
+
+  v[0] += damping;
+  v[3] += damping;
+  v[5] += damping;
+  if (!is_constant (d, p))
+    bundle_invert_3 (v, z);
+  bundle_multiply_3 (z, g[0], g[1], g[2], y);
+  for (int e = 0; e < 6; e++)
+    d.v_inverse[6 * (gsize) p + e] = z[e];
+  for (int i = 0; i < 3; i++)
+    d.points[p].y[i] = y[i];
+}
+
+/* y = -V^-1 (g + W^T x), and the squares of y and of the state */
+__global__ void
+__launch_bounds__ (NORMAL_THREADS) step_points (BundleLensDevice d)
+{
+  guint32 number, p;
+  BundleSlice slice;
+  gboolean own;
+  double sums[3] = {}, squares[2] = {}, y[3];
+
+  if (!find_slice (d, &number, &slice, &p, &own))
+    return;
+  add_products (d, slice, LENS_PRODUCT, sums);
+  if (own) {
+    const double *g = &d.v_gradient[3 * (gsize) p];
+    const double *z = &d.v_inverse[6 * (gsize) p];
+
+    bundle_multiply_3 (z, -g[0] - sums[0], -g[1] - sums[1], -g[2] - sums[2], y);
+    for (int i = 0; i < 3; i++) {
+      squares[0] += y[i] * y[i];
+      squares[1] += d.points[p].x[i] * d.points[p].x[i];
+      d.points[p].y[i] = y[i];
+    }
+  }
+  bundle_warp_sum (squares);
+  if (threadIdx.x % 32 == 0)
+    for (int i = 0; i < 2; i++)
+      d.slice_sums[2 * (gsize) number + i] = squares[i];
+}
+
+__global__ void
+move_lens_points (BundleLensDevice d)
+{
+  const guint32 p = blockIdx.x * blockDim.x + threadIdx.x;
+
+  if (p < d.n_points)
+    for (int i = 0; i < 3; i++)
+      d.points[p].x[i] += d.points[p].y[i];
+}
+
+/* --- cameras and lenses ---------------------------------------------------------------- */
+
+__global__ void
+make_constants (const double *parameters, guint32 n, BundleConstants *constants)
+{
+  const guint32 c = blockIdx.x * blockDim.x + threadIdx.x;
+
+  if (c < n)
+    bundle_constants (&parameters[9 * (gsize) c], &constants[c]);
+}
+
+/* Gradient and diagonal of the poses. One warp a camera. */
+__global__ void
+__launch_bounds__ (NORMAL_THREADS)
+    sum_poses (BundleLensDevice d, gboolean first)
+{
+  const guint32 c = blockIdx.x * NORMAL_WARPS + threadIdx.x / 32;
+  const int lane = threadIdx.x % 32, e = lane % LENS_POSE;
+  double greatest = 0;
+
+  if (c >= d.n_cameras)
+    return;
+  const double sum =
+      bundle_lens_add_rows (d.partial, LENS_LINEAR, 2 * LENS_POSE, NULL,
+          d.camera_segments[c], d.camera_segments[c + 1], 0, 1);
+  const gsize at = LENS_POSE * (gsize) c + e;
+
+  if (lane < LENS_POSE) {
+    d.gradient[at] = d.camera_constant[c] >> e & 1 ? 0 : sum;
+    greatest = fabs (d.gradient[at]);
+  } else if (lane < 2 * LENS_POSE) {
+    d.diagonal[at] = sum;
+    if (first)
+      d.scale[at] = bundle_column_scale (sum);
+  }
+  for (int other = 16; other > 0; other /= 2)
+    greatest = fmax (greatest, __shfl_xor_sync (0xffffffffu, greatest, other));
+  if (lane == 0)
+    d.camera_sums[c] = greatest;
+}
+
+/* Sums of @n columns of a chunk of rows, from column @at on. One warp a chunk. */
+__global__ void
+__launch_bounds__ (NORMAL_THREADS) sum_chunks (LensRows rows,
+    const double *values, guint32 stride, guint32 at, guint32 n, double *out)
+{
+  const guint32 number = blockIdx.x * NORMAL_WARPS + threadIdx.x / 32;
+
+  if (number >= rows.n_chunks)
+    return;
+  const LensChunk chunk = rows.chunks[number];
+
+  for (guint32 e = 0; e < n; e += 16) {
+    const double sum = bundle_lens_add_rows (values + at + e, stride,
+        (int) MIN (16, n - e), rows.list, chunk.begin, chunk.end, 0, 1);
+
+    if (threadIdx.x % 32 < MIN (16, n - e))
+      out[n * (gsize) number + e + threadIdx.x % 32] = sum;
+  }
+}
+
+/* Gradient and diagonal of the lenses, from the sums of the chunks. One block a lens. */
+__global__ void
+__launch_bounds__ (NORMAL_THREADS)
+    sum_lenses (BundleLensDevice d, gboolean first)
+{
+  __shared__ double gradients[BUNDLE_LENS_SIZE];
+  const guint32 lens = blockIdx.x, e = threadIdx.x;
+  const guint32 begin = d.segments_of.of_lens[lens];
+  const guint32 end = d.segments_of.of_lens[lens + 1];
+  const gsize at =
+      LENS_POSE * (gsize) d.n_cameras + BUNDLE_LENS_SIZE * (gsize) lens + e;
+  const double gradient = bundle_lens_add_rows_by_block (
+      d.chunk_sums, 2 * BUNDLE_LENS_SIZE, BUNDLE_LENS_SIZE, begin, end);
+  const double square =
+      bundle_lens_add_rows_by_block (d.chunk_sums + BUNDLE_LENS_SIZE,
+          2 * BUNDLE_LENS_SIZE, BUNDLE_LENS_SIZE, begin, end);
+
+  if (e < BUNDLE_LENS_SIZE) {
+    d.gradient[at] = gradient;
+    d.diagonal[at] = square;
+    if (first)
+      d.scale[at] = bundle_column_scale (square);
+    gradients[e] = fabs (gradient);
+  }
+  __syncthreads ();
+  if (e == 0) {
+    double greatest = 0;
+
+    for (int i = 0; i < BUNDLE_LENS_SIZE; i++)
+      greatest = fmax (greatest, gradients[i]);
+    d.lens_sums[lens] = greatest;
+  }
+}
+
+/* --- damping and preconditioner ---------------------------------------------------------- */
+
+/* Whether element @i of a vector is of a constant parameter */
+__device__ __forceinline__ gboolean
+is_fixed (const BundleLensDevice &d, gsize i)
+{
+  const gsize n = LENS_POSE * (gsize) d.n_cameras;
+
+  if (i < n)
+    return d.camera_constant[i / LENS_POSE] >> i % LENS_POSE & 1;
+  i -= n;
+  return d.info[i / BUNDLE_LENS_SIZE].constant >> i % BUNDLE_LENS_SIZE & 1;
+}
+
+__global__ void
+damp_vector (BundleLensDevice d)
+{
+  const gsize i = blockIdx.x * (gsize) blockDim.x + threadIdx.x;
+
+  if (i < d.n_vector)
+    d.damping[i] = is_fixed (d, i) ? 0
+                                   : bundle_damping (d.diagonal[i], d.scale[i],
+                                       d.pcg->radius);
+}
+
+/* One warp a camera */
+__global__ void
+__launch_bounds__ (NORMAL_THREADS) sum_camera_triangles (BundleLensDevice d)
+{
+  const guint32 c = blockIdx.x * NORMAL_WARPS + threadIdx.x / 32;
+
+  if (c >= d.n_cameras)
+    return;
+  for (int e = threadIdx.x % 32; e < LENS_TRIANGLE; e += 32) {
+    double sum = 0;
+
+    for (guint32 s = d.camera_segments[c]; s < d.camera_segments[c + 1]; s++)
+      sum += d.partial[LENS_TRIANGLE * (gsize) s + e];
+    d.triangles[LENS_TRIANGLE * (gsize) c + e] = sum;
+  }
+}
+
+/* The block of a pose is inverted; its part of T = L - sum of W^T B^-1 W. One thread a
+ * camera. */
+__global__ void __launch_bounds__ (64) invert_poses (BundleLensDevice d)
+{
+  const guint32 c = blockIdx.x * blockDim.x + threadIdx.x;
+
+  if (c >= d.n_cameras)
+    return;
+  const double *from = &d.triangles[LENS_TRIANGLE * (gsize) c];
+  double *part = &d.parts[LENS_PART * (gsize) c];
+  LensArrow *arrow = &d.arrows[c];
+  const int n = d.info[d.lens_of[c]].size;
+  const guint constant = d.camera_constant[c];
+  double a[LENS_POSE * LENS_POSE], w[LENS_POSE * BUNDLE_LENS_SIZE];
+  double solved[LENS_POSE * BUNDLE_LENS_SIZE];
+
+  for (int i = 0; i < LENS_POSE; i++) {
+    for (int j = 0; j < LENS_POSE; j++)
+      a[LENS_POSE * i + j] =
+          (constant >> i | constant >> j) & 1
+              ? 0
+              : from[bundle_lens_packed (LENS_UNKNOWNS, i, j)]
+                    + (i == j ? d.damping[LENS_POSE * (gsize) c + i] : 0);
+    for (int j = 0; j < BUNDLE_LENS_SIZE; j++)
+      w[BUNDLE_LENS_SIZE * i + j] =
+          (constant >> i & 1) || j >= n
+              ? 0
+              : from[bundle_lens_packed (LENS_UNKNOWNS, i, LENS_POSE + j)];
+  }
+  bundle_invert (a, LENS_POSE, LENS_POSE);
+  for (int i = 0; i < LENS_POSE; i++)
+    for (int j = 0; j < BUNDLE_LENS_SIZE; j++) {
+      double sum = 0;
+
+      for (int k = 0; k < LENS_POSE; k++)
+        sum += a[LENS_POSE * i + k] * w[BUNDLE_LENS_SIZE * k + j];
+      solved[BUNDLE_LENS_SIZE * i + j] = sum;
+    }
+  for (int i = 0, at = 0; i < BUNDLE_LENS_SIZE; i++)
+    for (int j = i; j < BUNDLE_LENS_SIZE; j++, at++) {
+      double sum = j >= n ? 0
+                          : from[bundle_lens_packed (
+                              LENS_UNKNOWNS, LENS_POSE + i, LENS_POSE + j)];
+
+      for (int k = 0; k < LENS_POSE; k++)
+        sum -= w[BUNDLE_LENS_SIZE * k + i] * solved[BUNDLE_LENS_SIZE * k + j];
+      part[at] = sum;
+    }
+  for (int i = 0; i < LENS_POSE * LENS_POSE; i++)
+    arrow->inverse[i] = a[i];
+  for (int i = 0; i < LENS_POSE * BUNDLE_LENS_SIZE; i++) {
+    arrow->coupling[i] = w[i];
+    arrow->solved[i] = solved[i];
+  }
+}
+
+/* T^-1 from the sums of the chunks. One block a lens. */
+__global__ void
+__launch_bounds__ (NORMAL_THREADS) invert_lenses (BundleLensDevice d)
+{
+  __shared__ double a[BUNDLE_LENS_SIZE * BUNDLE_LENS_SIZE];
+  __shared__ double part[LENS_PART];
+  const guint32 lens = blockIdx.x;
+  const guint32 begin = d.cameras_of.of_lens[lens];
+  const guint32 end = d.cameras_of.of_lens[lens + 1];
+  const double *damping = bundle_lens_columns (d, d.damping, lens);
+
+  for (int e = 0; e < LENS_PART; e += 16) {
+    const int n = MIN (16, LENS_PART - e);
+    const double sum = bundle_lens_add_rows_by_block (
+        d.chunk_sums + e, LENS_PART, n, begin, end);
+
+    if ((int) threadIdx.x < n)
+      part[e + threadIdx.x] = sum;
+  }
+  __syncthreads ();
+  for (int e = threadIdx.x; e < BUNDLE_LENS_SIZE * BUNDLE_LENS_SIZE;
+       e += NORMAL_THREADS) {
+    const int i = e / BUNDLE_LENS_SIZE, j = e % BUNDLE_LENS_SIZE;
+
+    a[e] = part[bundle_lens_packed (BUNDLE_LENS_SIZE, i, j)]
+           + (i == j ? damping[i] : 0);
+  }
+  __syncthreads ();
+  if (threadIdx.x == 0)
+    bundle_invert (a, BUNDLE_LENS_SIZE, BUNDLE_LENS_SIZE);
+  __syncthreads ();
+  for (int e = threadIdx.x; e < BUNDLE_LENS_SIZE * BUNDLE_LENS_SIZE;
+       e += NORMAL_THREADS)
+    d.lens_inverse[BUNDLE_LENS_SIZE * BUNDLE_LENS_SIZE * (gsize) lens + e] =
+        a[e];
+}
+
+/* --- candidates ---------------------------------------------------------------------------- */
+
+/* One thread a camera */
+__global__ void
+move_cameras (BundleLensDevice d)
+{
+  const guint32 c = blockIdx.x * blockDim.x + threadIdx.x;
+  double squares[2] = {}, step[9] = {};
+
+  if (c >= d.n_cameras)
+    return;
+  const double *camera = &d.parameters[9 * (gsize) c];
+
+  for (int e = 0; e < LENS_POSE; e++)
+    step[e] = d.x[LENS_POSE * (gsize) c + e];
+  bundle_add_squares (camera, step, 9, squares);
+  bundle_move_camera (camera, step, &d.candidate[9 * (gsize) c]);
+  for (int i = 0; i < 2; i++)
+    d.camera_sums[2 * (gsize) c + i] = squares[i];
+}
+
+/* One thread a lens */
+__global__ void
+move_lenses (BundleLensDevice d)
+{
+  const guint32 lens = blockIdx.x * blockDim.x + threadIdx.x;
+  double squares[2] = {};
+
+  if (lens >= d.n_lenses)
+    return;
+  const LensInfo info = d.info[lens];
+  const double *old = &d.lenses[BUNDLE_LENS_SIZE * (gsize) lens];
+  const double *step = bundle_lens_columns (d, d.x, lens);
+
+  for (int e = 0; e < BUNDLE_LENS_SIZE; e++) {
+    const double unit = bundle_lens_unit (info.n_focal, old, e);
+
+    d.new_lenses[BUNDLE_LENS_SIZE * (gsize) lens + e] = old[e] + step[e];
+    if (e >= info.size || (info.constant >> e & 1))
+      continue;
+    squares[0] += step[e] / unit * (step[e] / unit);
+    squares[1] += old[e] / unit * (old[e] / unit);
+  }
+  for (int i = 0; i < 2; i++)
+    d.lens_sums[2 * (gsize) lens + i] = squares[i];
+}
+
+} // namespace
+
+/* --- launches ------------------------------------------------------------------------------ */
+
+cudaError_t
+bundle_lens_prepare_cameras (
+    const BundleLensDevice *device, gboolean candidate, cudaStream_t stream)
+{
+  const BundleLensDevice &d = *device;
+
+  BUNDLE_START (make_constants, bundle_blocks_for (d.n_cameras, 64), 64, stream,
+      candidate ? d.candidate : d.parameters, d.n_cameras,
+      candidate ? d.new_constants : d.constants);
+  return cudaGetLastError ();
+}
+
+cudaError_t
+bundle_lens_linearise (
+    const BundleLensDevice *device, gboolean first, cudaStream_t stream)
+{
+  const BundleLensDevice &d = *device;
+  const cudaError_t code = bundle_lens_linearise_views (device, stream);
+
+  if (code != cudaSuccess)
+    return code;
+  launch_columns<1, false> (d, d.segment_sums, d.n_segments,
+      &d.results[LENS_RESULT_STATE_COST], stream);
+  BUNDLE_START (sum_points, bundle_blocks_for (d.n_slices, NORMAL_WARPS),
+      NORMAL_THREADS, stream, d, first);
+  launch_columns<1, true> (d, d.slice_sums, d.n_slices,
+      &d.results[LENS_RESULT_POINT_GRADIENT], stream);
+  BUNDLE_START (sum_poses, bundle_blocks_for (d.n_cameras, NORMAL_WARPS),
+      NORMAL_THREADS, stream, d, first);
+  launch_columns<1, true> (d, d.camera_sums, d.n_cameras,
+      &d.results[LENS_RESULT_CAMERA_GRADIENT], stream);
+  BUNDLE_START (sum_chunks,
+      bundle_blocks_for (d.segments_of.n_chunks, NORMAL_WARPS), NORMAL_THREADS,
+      stream, d.segments_of, d.partial, LENS_LINEAR, 2 * LENS_POSE,
+      2 * BUNDLE_LENS_SIZE, d.chunk_sums);
+  BUNDLE_START (sum_lenses, d.n_lenses, NORMAL_THREADS, stream, d, first);
+  launch_columns<1, true> (d, d.lens_sums, d.n_lenses,
+      &d.results[LENS_RESULT_LENS_GRADIENT], stream);
+  return cudaGetLastError ();
+}
+
+cudaError_t
+bundle_lens_add_triangles (const BundleLensDevice *device, cudaStream_t stream)
+{
+  BUNDLE_START (sum_camera_triangles,
+      bundle_blocks_for (device->n_cameras, NORMAL_WARPS), NORMAL_THREADS,
+      stream, *device);
+  return cudaGetLastError ();
+}
+
+cudaError_t
+bundle_lens_damp (const BundleLensDevice *device, cudaStream_t stream)
+{
+  const BundleLensDevice &d = *device;
+  cudaError_t code;
+
+  BUNDLE_START (
+      damp_lens_points, bundle_blocks_for (d.n_points, 128), 128, stream, d);
+  BUNDLE_START (
+      damp_vector, bundle_blocks_for (d.n_vector, 128), 128, stream, d);
+  code = bundle_lens_sum_triangles (device, FALSE, stream);
+  if (code == cudaSuccess)
+    code = bundle_lens_add_triangles (device, stream);
+  if (code != cudaSuccess)
+    return code;
+  BUNDLE_START (
+      invert_poses, bundle_blocks_for (d.n_cameras, 64), 64, stream, d);
+  BUNDLE_START (sum_chunks,
+      bundle_blocks_for (d.cameras_of.n_chunks, NORMAL_WARPS), NORMAL_THREADS,
+      stream, d.cameras_of, d.parts, LENS_PART, 0, LENS_PART, d.chunk_sums);
+  BUNDLE_START (invert_lenses, d.n_lenses, NORMAL_THREADS, stream, d);
+  return cudaGetLastError ();
+}
+
+cudaError_t
+bundle_lens_evaluate (const BundleLensDevice *device, cudaStream_t stream)
+{
+  const BundleLensDevice &d = *device;
+  cudaError_t code = bundle_lens_multiply_forward (device, d.x, FALSE, stream);
+
+  if (code != cudaSuccess)
+    return code;
+  BUNDLE_START (step_points, bundle_blocks_for (d.n_slices, NORMAL_WARPS),
+      NORMAL_THREADS, stream, d);
+  BUNDLE_START (
+      move_cameras, bundle_blocks_for (d.n_cameras, 64), 64, stream, d);
+  BUNDLE_START (move_lenses, bundle_blocks_for (d.n_lenses, 64), 64, stream, d);
+  code = bundle_lens_prepare_cameras (device, TRUE, stream);
+  if (code == cudaSuccess)
+    code = bundle_lens_evaluate_views (device, stream);
+  if (code != cudaSuccess)
+    return code;
+  launch_columns<2, false> (
+      d, d.slice_sums, d.n_slices, &d.results[LENS_RESULT_POINT_STEP], stream);
+  launch_columns<2, false> (d, d.camera_sums, d.n_cameras,
+      &d.results[LENS_RESULT_CAMERA_STEP], stream);
+  launch_columns<2, false> (
+      d, d.lens_sums, d.n_lenses, &d.results[LENS_RESULT_LENS_STEP], stream);
+  launch_columns<2, false> (
+      d, d.segment_sums, d.n_segments, &d.results[LENS_RESULT_COST], stream);
+  return cudaGetLastError ();
+}
+
+cudaError_t
+bundle_lens_accept (const BundleLensDevice *device, cudaStream_t stream)
+{
+  const BundleLensDevice &d = *device;
+  cudaError_t code = cudaMemcpyAsync (d.parameters, d.candidate,
+      9 * (gsize) d.n_cameras * sizeof *d.parameters, cudaMemcpyDeviceToDevice,
+      stream);
+
+  if (code == cudaSuccess)
+    code = cudaMemcpyAsync (d.lenses, d.new_lenses,
+        BUNDLE_LENS_SIZE * (gsize) d.n_lenses * sizeof *d.lenses,
+        cudaMemcpyDeviceToDevice, stream);
+  if (code != cudaSuccess)
+    return code;
+  BUNDLE_START (
+      move_lens_points, bundle_blocks_for (d.n_points, 128), 128, stream, d);
+  return bundle_lens_prepare_cameras (device, FALSE, stream);
+}

@@ -1,0 +1,279 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include "lensscenes.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bundledata.h"
+#include "cuda/bundle/arithmetic.h"
+#include "cuda/bundle/sim.h"
+
+BundleProblem *
+bundle_lens_scene (guint cameras, guint points)
+{
+  GError *error = NULL;
+  BundleProblem *problem;
+  BundleSim sim;
+
+  bundle_sim_init (&sim);
+  sim.cameras = cameras;
+  sim.points = points;
+  problem = bundle_sim_make (&sim, &error);
+  g_assert_no_error (error);
+  return problem;
+}
+
+void
+bundle_lens_add (BundleProblem *problem, const BundleLens *lenses, guint n)
+{
+  problem->n_lenses = n;
+  problem->lenses = calloc (n, sizeof *problem->lenses);
+  problem->lens_of = calloc (problem->n_cameras, sizeof *problem->lens_of);
+  memcpy (problem->lenses, lenses, n * sizeof *lenses);
+  for (guint i = 0; i < problem->n_cameras; i++)
+    problem->lens_of[i] = i % n;
+}
+
+static const gdouble extra[BUNDLE_N_LENS_MODELS][8] = {
+  [BUNDLE_LENS_SIMPLE_RADIAL] = { 0.04 },
+  [BUNDLE_LENS_RADIAL] = { 0.04, -0.02 },
+  [BUNDLE_LENS_OPENCV] = { 0.04, -0.02, 1e-3, -2e-3 },
+  [BUNDLE_LENS_OPENCV_FISHEYE] = { 0.04, -0.02, 0.01, -0.01 },
+  [BUNDLE_LENS_FULL_OPENCV] = { 0.04, -0.02, 1e-3, -2e-3, 0.01, 0.02, -0.01,
+      0.01 },
+  [BUNDLE_LENS_FOV] = { 0.6 },
+  [BUNDLE_LENS_SIMPLE_RADIAL_FISHEYE] = { 0.04 },
+  [BUNDLE_LENS_RADIAL_FISHEYE] = { 0.04, -0.02 },
+  [BUNDLE_LENS_THIN_PRISM_FISHEYE] = { 0.04, -0.02, 1e-3, -2e-3, 0.01, -0.01,
+      1e-3, 2e-3 },
+};
+
+BundleLens
+bundle_lens_example (guint model)
+{
+  const guint n = bundle_lens_info[model].n_focal;
+  BundleLens lens = { (BundleLensModel) model, 0, { 1200, 1190 } };
+
+  lens.parameters[n] = 810;
+  lens.parameters[n + 1] = 590;
+  memcpy (lens.parameters + n + 2, extra[model],
+      bundle_lens_info[model].n_extra * sizeof (gdouble));
+  return lens;
+}
+
+/* Observations of a scene with cameras of BAL through @lenses, without noise; then the
+ * start differs from the truth. */
+static void
+see_scene (BundleProblem *p, const BundleLens *lenses, guint n)
+{
+  bundle_lens_add (p, lenses, n);
+  for (gsize i = 0; i < p->n_observations; i++) {
+    const gdouble *camera = p->cameras + 9 * (gsize) p->camera_of[i];
+    const gdouble *x = p->points + 3 * (gsize) p->point_of[i];
+    BundleConstants c;
+    BundleImage at;
+
+    bundle_constants (camera, &c);
+    at = bundle_image (&c, x[0], x[1], x[2]);
+    bundle_lens_image (
+        &lenses[p->lens_of[p->camera_of[i]]], at.q, p->observed + 2 * i);
+  }
+  for (gsize i = 0; i < 3 * (gsize) p->n_points; i++)
+    p->points[i] += 0.01 * sin ((gdouble) i);
+  for (gsize i = 0; i < p->n_cameras; i++)
+    for (guint k = 0; k < 6; k++)
+      p->cameras[9 * i + k] +=
+          (k < 3 ? 1e-3 : 1e-2) * cos ((gdouble) (6 * i + k));
+  for (guint i = 0; i < n; i++) {
+    const guint focal = bundle_lens_info[lenses[i].model].n_focal;
+
+    for (guint k = 0; k < focal; k++)
+      if (!(lenses[i].constant >> k & 1))
+        p->lenses[i].parameters[k] *= 1.01;
+    for (guint k = focal + 2; k < bundle_lens_size (lenses[i].model); k++)
+      if (!(lenses[i].constant >> k & 1))
+        p->lenses[i].parameters[k] *= 0.7;
+  }
+}
+
+BundleProblem *
+bundle_lens_true (const BundleLens *lenses, guint n)
+{
+  BundleProblem *p = bundle_lens_scene (16, 400);
+
+  see_scene (p, lenses, n);
+  return p;
+}
+
+/* --- for comparisons of backends -------------------------------------------------- */
+
+typedef struct {
+  const gchar *name;
+  guint16 constant;      /* parameters of all lenses */
+  gboolean own;          /* a lens for each camera */
+  gboolean mixed;        /* of all models in turn */
+  guint cameras, points; /* on a ring, all cameras see all points; 0: street */
+  BundleLoss loss;
+  gboolean behind, twice, fixed;
+} LensCase;
+
+#define ALL_PARAMETERS 0xfff
+
+static const LensCase cases[] = {
+  { .name = "all models", .mixed = TRUE },
+  { .name = "a lens for each camera", .own = TRUE },
+  { .name = "all models, a lens for each camera", .own = TRUE, .mixed = TRUE },
+  { .name = "constant focal length", .constant = 0x3 },
+  { .name = "constant principal point", .constant = 0xc },
+  { .name = "constant extra parameters", .constant = 0xff0 },
+  { .name = "constant lenses", .constant = ALL_PARAMETERS },
+  { .name = "constant poses and points", .fixed = TRUE },
+  { .name = "huber", .loss = BUNDLE_LOSS_HUBER },
+  { .name = "cauchy", .loss = BUNDLE_LOSS_CAUCHY, .mixed = TRUE },
+  { .name = "tukey", .loss = BUNDLE_LOSS_TUKEY },
+  { .name = "points behind cameras", .behind = TRUE },
+  { .name = "several features of an image in a track", .twice = TRUE },
+  { .name = "long tracks", .cameras = 70, .points = 40 },
+  { .name = "many observations of an image", .cameras = 3, .points = 6000 },
+};
+
+/* Adds the first observation of each third point once more, somewhat off. */
+static void
+repeat_observations (BundleProblem *p)
+{
+  gsize n = p->n_observations;
+  const gsize most = n + n / 3 + 1;
+
+  p->camera_of = realloc (p->camera_of, most * sizeof *p->camera_of);
+  p->point_of = realloc (p->point_of, most * sizeof *p->point_of);
+  p->observed = realloc (p->observed, 2 * most * sizeof *p->observed);
+  for (gsize i = 0; i < p->n_observations; i += 3, n++) {
+    p->camera_of[n] = p->camera_of[i];
+    p->point_of[n] = p->point_of[i];
+    p->observed[2 * n] = p->observed[2 * i] + 1;
+    p->observed[2 * n + 1] = p->observed[2 * i + 1] - 2;
+  }
+  p->n_observations = n;
+}
+
+/* Puts some points on the other side of their first camera. */
+static void
+mirror_points (BundleProblem *p)
+{
+  for (gsize i = 0; i < p->n_observations; i += 50) {
+    const gdouble *camera = p->cameras + 9 * (gsize) p->camera_of[i];
+    gdouble *x = p->points + 3 * (gsize) p->point_of[i];
+    BundleConstants c;
+
+    bundle_constants (camera, &c);
+    for (guint k = 0; k < 3; k++) {
+      const gdouble position =
+          -(c.r[k] * c.t[0] + c.r[3 + k] * c.t[1] + c.r[6 + k] * c.t[2]);
+
+      x[k] = 2 * position - x[k];
+    }
+  }
+}
+
+BundleProblem *
+bundle_lens_case (guint number, BundleConfig *config, const gchar **name)
+{
+  static const LensCase plain = { 0 };
+  const guint first = BUNDLE_N_LENS_MODELS;
+  const LensCase *c = number < first ? &plain : &cases[number - first];
+  g_autofree BundleLens *lenses = NULL;
+  BundleProblem *p;
+  guint n;
+
+  if (number >= first + G_N_ELEMENTS (cases))
+    return NULL;
+  *name = number < first ? bundle_lens_info[number].name : c->name;
+  p = c->cameras > 0 ? bundle_data_ring (c->cameras, c->points, 1)
+                     : bundle_lens_scene (16, 400);
+  n = c->own ? p->n_cameras : c->mixed ? BUNDLE_N_LENS_MODELS : 1;
+  lenses = g_new0 (BundleLens, n);
+  for (guint i = 0; i < n; i++) {
+    lenses[i] = bundle_lens_example (number < first ? number
+                                     : c->mixed     ? i % first
+                                                    : BUNDLE_LENS_OPENCV);
+    lenses[i].constant = c->constant;
+  }
+  see_scene (p, lenses, n);
+  /* half a pixel of noise, and outliers for the losses */
+  for (gsize i = 0; i < 2 * p->n_observations; i++)
+    p->observed[i] += 0.5 * sin (12.9898 * (gdouble) i)
+                      + (c->loss != BUNDLE_LOSS_NONE && i % 37 == 0 ? 30 : 0);
+  if (c->twice)
+    repeat_observations (p);
+  if (c->behind)
+    mirror_points (p);
+  if (c->fixed) {
+    p->camera_constant = calloc (p->n_cameras, sizeof *p->camera_constant);
+    p->point_constant = calloc (p->n_points, 1);
+    for (guint i = 0; i < p->n_cameras; i++)
+      p->camera_constant[i] = (const guint16[]){ 0, 0x1ff, 0x7, 0x38 }[i % 4];
+    for (guint i = 0; i < p->n_points; i += 5)
+      p->point_constant[i] = 1;
+  }
+  bundle_config_init (config);
+  config->solver = BUNDLE_SOLVER_ITERATIVE;
+  config->loss = c->loss;
+  /* the errors of the start exceed a pixel, where Tukey's loss is flat */
+  config->loss_scale = c->loss == BUNDLE_LOSS_TUKEY ? 10 : 1;
+  return p;
+}
+
+/* --- for benchmarks ----------------------------------------------------------------- */
+
+BundleProblem *
+bundle_lens_vase (const gchar *name)
+{
+  const BundleLens lens = bundle_lens_example (BUNDLE_LENS_OPENCV);
+  guint images;
+  gdouble observations;
+  BundleProblem *p;
+  BundleSim sim;
+
+  if (sscanf (name, "opencv:%u:%lf", &images, &observations) != 2)
+    return NULL;
+  bundle_sim_init (&sim);
+  sim.scene = BUNDLE_SCENE_TURNTABLE;
+  sim.cameras = images;
+  sim.points = (guint) (observations / 17.5);
+  sim.noise = sim.start_error = 0;
+  p = bundle_sim_make (&sim, NULL);
+  if (p == NULL)
+    return NULL;
+  see_scene (p, &lens, 1);
+  for (gsize i = 0; i < 2 * p->n_observations; i++)
+    p->observed[i] += sqrt (0.5) * sin (12.9898 * (gdouble) i);
+  return p;
+}
+
+gdouble
+bundle_lens_cost (const BundleProblem *problem)
+{
+  gdouble sum = 0;
+
+  for (gsize i = 0; i < problem->n_observations; i++) {
+    const guint32 camera = problem->camera_of[i];
+    const gdouble *x = problem->points + 3 * (gsize) problem->point_of[i];
+    BundleConstants c;
+    BundleImage at;
+    gdouble r[2];
+
+    bundle_constants (problem->cameras + 9 * (gsize) camera, &c);
+    at = bundle_image (&c, x[0], x[1], x[2]);
+    bundle_lens_image (&problem->lenses[problem->lens_of[camera]], at.q, r);
+    for (guint k = 0; k < 2; k++) {
+      r[k] -= problem->observed[2 * i + k];
+      sum += 0.5 * r[k] * r[k];
+    }
+  }
+  return sum;
+}

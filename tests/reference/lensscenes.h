@@ -1,0 +1,40 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Simulated bundle adjustment problems whose cameras have lenses, for tests. */
+#pragma once
+
+#include "cuda/bundle/engine.h"
+
+G_BEGIN_DECLS
+
+/* A simulated scene with cameras of BAL */
+BundleProblem *bundle_lens_scene (guint cameras, guint points);
+
+/* Gives the cameras the @n lenses in turn. */
+void bundle_lens_add (
+    BundleProblem *problem, const BundleLens *lenses, guint n);
+
+/* A lens with distortion, of each of BundleLensModel */
+BundleLens bundle_lens_example (guint model);
+
+/* 16 cameras with @lenses in turn, observations without noise; the start differs from
+ * the truth. */
+BundleProblem *bundle_lens_true (const BundleLens *lenses, guint n);
+
+/* Problems for comparisons of backends, numbered from 0: each model, mixtures, shared
+ * lenses and one for each camera, constant parameters, losses, points behind cameras,
+ * long tracks. Returns: %NULL after the last */
+BundleProblem *bundle_lens_case (
+    guint number, BundleConfig *config, const gchar **name);
+
+/* Simulated images of a vase, for benchmarks: "opencv:IMAGES:OBSERVATIONS", one OPENCV lens of all
+ * images and about that many observations, with half a pixel of noise. Returns: %NULL if
+ * @name is not of this form */
+BundleProblem *bundle_lens_vase (const gchar *name);
+
+/* 1/2 sum of |r|^2, a plain sum */
+gdouble bundle_lens_cost (const BundleProblem *problem);
+
+G_END_DECLS
