@@ -22,9 +22,11 @@ BundleScanner
 bundle_scan_new (
     const gchar *name, const gchar *data, gsize size, gboolean by_line)
 {
-  const gchar *at =
-      size >= 3 && memcmp (data, "\xef\xbb\xbf", 3) == 0 ? data + 3 : data;
+  const gchar *at;
 
+  if (size == 0)
+    data = ""; /* it may be NULL */
+  at = size >= 3 && memcmp (data, "\xef\xbb\xbf", 3) == 0 ? data + 3 : data;
   return (BundleScanner){ name, at, at, data + size, by_line };
 }
 
