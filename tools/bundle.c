@@ -23,8 +23,9 @@
 #define DEFAULT_ITERATIONS 50
 
 static struct {
-  gchar *output, *format, *video, *loss, *constants;
-  gdouble loss_scale;
+  gchar *output, *format, *video, *loss, *constants, *gauge, *priors, *poses,
+      *transforms;
+  gdouble loss_scale, prior_std;
   gint iterations;
   gboolean fix_intrinsics, shared_intrinsics, keep_behind;
 } options;
@@ -41,7 +42,9 @@ static const GOptionEntry entries[] = {
       "Video of an orbit around the adjusted model: .webm, .mp4 or .avi",
       "FILE" },
   { "loss", 0, 0, G_OPTION_ARG_STRING, &options.loss,
-      "Cost of an error: none (default), huber, cauchy or tukey", "NAME" },
+      "Cost of an error: none or trivial (default), soft_l1, huber, cauchy or "
+      "tukey",
+      "NAME" },
   { "loss-scale", 0, 0, G_OPTION_ARG_DOUBLE, &options.loss_scale,
       "Scale of the loss; default: 1", "PIXELS" },
   { "fix-intrinsics", 0, 0, G_OPTION_ARG_NONE, &options.fix_intrinsics,
@@ -52,6 +55,21 @@ static const GOptionEntry entries[] = {
       "From folder to folder: use observations behind their cameras instead of "
       "deleting them",
       NULL },
+  { "gauge", 0, 0, G_OPTION_ARG_STRING, &options.gauge,
+      "From folder to folder: two-cameras (default, as COLMAP) or free",
+      "NAME" },
+  { "priors", 0, 0, G_OPTION_ARG_FILENAME, &options.priors,
+      "From folder to folder: measured positions of images, NAME X Y Z [SX SY "
+      "SZ]",
+      "FILE" },
+  { "poses", 0, 0, G_OPTION_ARG_FILENAME, &options.poses,
+      "From folder to folder: transforms.json with other poses to start from",
+      "FILE" },
+  { "transforms", 0, 0, G_OPTION_ARG_FILENAME, &options.transforms,
+      "From folder to folder: transforms.json that gets the adjusted poses",
+      "FILE" },
+  { "prior-std", 0, 0, G_OPTION_ARG_DOUBLE, &options.prior_std,
+      "Standard deviation of positions without one; default: 1", "UNITS" },
   { "constants", 0, 0, G_OPTION_ARG_FILENAME, &options.constants,
       "File of parameters to keep", "FILE" },
   { "max-iterations", 0, 0, G_OPTION_ARG_INT, &options.iterations,
@@ -89,6 +107,32 @@ typedef struct {
 } Adjustment;
 
 /* --- pipeline -------------------------------------------------------------- */
+
+/* COLMAP's names, and those of cudabundleadjust */
+static const struct {
+  const gchar *name, *nick;
+  BundleLoss loss;
+} losses[] = {
+  { "none", "none", BUNDLE_LOSS_NONE },
+  { "trivial", "none", BUNDLE_LOSS_NONE },
+  { "soft_l1", "soft-l1", BUNDLE_LOSS_SOFT_L1 },
+  { "soft-l1", "soft-l1", BUNDLE_LOSS_SOFT_L1 },
+  { "huber", "huber", BUNDLE_LOSS_HUBER },
+  { "cauchy", "cauchy", BUNDLE_LOSS_CAUCHY },
+  { "tukey", "tukey", BUNDLE_LOSS_TUKEY },
+};
+
+/* Index of --loss; its length: unknown */
+static guint
+find_loss (void)
+{
+  guint i = 0;
+
+  while (options.loss && i < G_N_ELEMENTS (losses)
+         && strcmp (losses[i].name, options.loss) != 0)
+    i++;
+  return i;
+}
 
 static const gchar *
 find_format (void)
@@ -135,7 +179,7 @@ append_adjustment (GString *launch, const Adjustment *self)
   g_string_append (launch, "! cudabundleadjust name=adjust ");
   launch_set (launch, "output-format", find_format ());
   if (options.loss != NULL)
-    launch_set (launch, "loss", options.loss);
+    launch_set (launch, "loss", losses[find_loss ()].nick);
   if (options.loss_scale != 1)
     launch_set_double (launch, "loss-scale", options.loss_scale);
   if (options.fix_intrinsics)
@@ -428,14 +472,17 @@ set_usage (GError **error, const gchar *format, const gchar *value)
 static gboolean
 check_bundle_options (GError **error)
 {
-  static const gchar *const losses[] = { "none", "huber", "cauchy", "tukey",
-    NULL };
   static const gchar *const names[] = { "bal", "bundler", "nvm", "colmap",
     "ply", "transforms", "tum", NULL };
 
-  if (options.loss != NULL && !g_strv_contains (losses, options.loss))
+  if (find_loss () == G_N_ELEMENTS (losses))
     return set_usage (error,
-        "--loss %s is none of none, huber, cauchy and tukey", options.loss);
+        "--loss %s is none of none, trivial, soft_l1, huber, cauchy and tukey",
+        options.loss);
+  if (options.gauge != NULL && strcmp (options.gauge, "free") != 0
+      && strcmp (options.gauge, "two-cameras") != 0)
+    return set_usage (
+        error, "--gauge %s is none of two-cameras and free", options.gauge);
   if (options.format != NULL && !g_strv_contains (names, options.format))
     return set_usage (error,
         "--format %s is none of bal, bundler, nvm, colmap, ply, transforms and "
@@ -451,6 +498,8 @@ check_bundle_options (GError **error)
         options.video);
   if (!(options.loss_scale > 0))
     return set_usage (error, "--loss-scale is not above 0%s", "");
+  if (!(options.prior_std > 0) || options.prior_std > 1e100)
+    return set_usage (error, "--prior-std is not above 0%s", "");
   if (options.iterations < -1 || options.iterations > 10000)
     return set_usage (error, "--max-iterations is not in 0 to 10000%s", "");
   return TRUE;
@@ -480,9 +529,25 @@ check_folder (const gchar *name, GError **error)
   return ok;
 }
 
+/* A transforms.json has no observations. */
+static gboolean
+check_no_transforms (const gchar *name, GError **error)
+{
+  if (!g_str_has_suffix (name, ".json")
+      || g_file_test (name, G_FILE_TEST_IS_DIR))
+    return TRUE;
+  g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_SUPPORTED,
+      "%s contains poses, but no observations to adjust them by: give the "
+      "folder of its COLMAP model, and %s by --poses or --transforms",
+      name, name);
+  return FALSE;
+}
+
 static gboolean
 check_input (const gchar *name, GError **error)
 {
+  if (!check_no_transforms (name, error))
+    return FALSE;
   if (g_file_test (name, G_FILE_TEST_IS_DIR))
     return check_folder (name, error);
   return input_check (name, INPUT_RECONSTRUCTION, error);
@@ -530,9 +595,7 @@ check_folder_options (const CommonOptions *common, GError **error)
     { "--output", options.output != NULL },
     { "--format", options.format != NULL },
     { "--video", options.video != NULL },
-    { "--constants", options.constants != NULL },
     { "--shared-intrinsics", options.shared_intrinsics },
-    { "--report", common->report != NULL },
     { "--show", common->show },
   };
 
@@ -548,17 +611,14 @@ static void
 take_own_options (const ColmapOptions *colmap, BundleModelSettings *settings,
     BundleConfig *config)
 {
-  static const gchar *const losses[] = { "none", "huber", "cauchy", "tukey" };
-
   *settings = colmap->settings;
   *config = colmap->config;
   if (options.fix_intrinsics)
     settings->refine_focal = settings->refine_extra = settings->refine_centre =
         FALSE;
   settings->keep_behind = options.keep_behind;
-  for (guint i = 0; i < G_N_ELEMENTS (losses); i++)
-    if (g_strcmp0 (options.loss, losses[i]) == 0)
-      config->loss = (BundleLoss) i;
+  settings->free_gauge = g_strcmp0 (options.gauge, "free") == 0;
+  config->loss = losses[find_loss ()].loss;
   config->loss_scale = options.loss_scale;
   if (options.iterations >= 0)
     config->max_iterations = (guint) options.iterations;
@@ -586,12 +646,29 @@ adjust_folder (
   }
   if (!check_bundle_options (error) || !check_folder_options (common, error))
     return;
+  if (!check_no_transforms (input, error))
+    return;
+  if (options.priors && colmap->database) {
+    set_usage (error, "%s and --database_path exclude each other", "--priors");
+    return;
+  }
   take_own_options (colmap, &settings, &config);
   for (guint i = 0; i < colmap->ignored->len && !common->quiet; i++)
     g_printerr ("cudavision bundle: --%s has no meaning here\n",
         (const gchar *) colmap->ignored->pdata[i]);
-  bundle_model_adjust (
-      common, input, output, colmap->used, &settings, &config, error);
+  bundle_model_adjust (&(BundleModelCall){ .common = common,
+                           .input = input,
+                           .output = output,
+                           .constants = options.constants,
+                           .priors = options.priors,
+                           .database = colmap->database,
+                           .poses = options.poses,
+                           .transforms = options.transforms,
+                           .prior_std = options.prior_std,
+                           .binary = colmap->used,
+                           .settings = &settings,
+                           .config = &config },
+      error);
 }
 
 /* --- start --------------------------------------------------------------------- */
@@ -601,8 +678,14 @@ run_pipeline (const CommonOptions *common, GError **error)
 {
   Adjustment self = { common };
 
-  if (options.keep_behind) {
-    set_usage (error, "--keep-behind is for MODEL_IN MODEL_OUT%s", "");
+  if (options.keep_behind || options.gauge || options.priors || options.poses
+      || options.transforms) {
+    set_usage (error, "%s is for MODEL_IN MODEL_OUT",
+        options.keep_behind ? "--keep-behind"
+        : options.gauge     ? "--gauge"
+        : options.priors    ? "--priors"
+        : options.poses     ? "--poses"
+                            : "--transforms");
     return;
   }
   if (options.iterations < 0)
@@ -627,7 +710,7 @@ run_bundle (gint argc, gchar **argv)
   ExitStatus status;
   GError *error = NULL;
 
-  options.loss_scale = 1;
+  options.loss_scale = options.prior_std = 1;
   options.iterations = -1; /* not given */
   colmap_options_init (&colmap);
   if (!colmap_options_take (&colmap, &argc, argv, &error)) {

@@ -6,31 +6,28 @@
 #include "config.h"
 
 #include <gio/gio.h>
-#include <math.h>
 
 #include "bundlemodel.h"
+#include "cuda/bundle/colmap/archive.h"
+#include "cuda/bundle/colmap/names.h"
+#include "cuda/bundle/colmap/priors.h"
 #include "cuda/core/backend.h"
-#include "json.h"
+#include "modelreport.h"
+#include "output.h"
 #include "pipeline.h"
-#include "progress.h"
-
-typedef struct {
-  const CommonOptions *common;
-  const gchar *input, *output;
-  const BundleConfig *config;
-  CvisContext *context; /* NULL: the CPU */
-  BundleModel *model;
-  BundleProblem *problem;
-  BundleModelMap map;
-  BundleSummary summary;
-  Progress progress;
-} ModelRun;
+#include "priordatabase.h"
 
 static gboolean
 show_model_progress (const BundleIteration *iteration, gpointer user_data)
 {
   ModelRun *run = user_data;
 
+  if (iteration) {
+    const gdouble number = iteration->number;
+
+    g_array_append_val (run->numbers, number);
+    g_array_append_val (run->costs, iteration->cost);
+  }
   if (iteration && !run->common->quiet && progress_is_due (&run->progress))
     progress_show (&run->progress,
         (gdouble) iteration->number / MAX (run->config->max_iterations, 1),
@@ -38,83 +35,135 @@ show_model_progress (const BundleIteration *iteration, gpointer user_data)
   return !interrupted ();
 }
 
-static gdouble
-measure_rms (const ModelRun *run, gdouble cost)
+/* Errors and picture before or after the adjustment, if they will be shown */
+static gboolean
+measure_model (ModelRun *run, guint state, GError **error)
 {
-  return sqrt (2 * cost / (gdouble) run->problem->n_observations);
+  const CommonOptions *common = run->common;
+
+  if (!common->json && !common->report && run->config->loss == BUNDLE_LOSS_NONE)
+    return TRUE;
+  return model_errors_measure (&run->errors, state, run->problem, run->config,
+             (guint) common->threads, error)
+         && (!common->report || model_take_picture (run, state, error));
 }
 
-static const gchar *
-get_backend_name (const ModelRun *run)
+/* Constants, or priors if @deviation is above 0 */
+static gboolean
+read_list (ModelRun *run, const gchar *name, gdouble deviation, GError **error)
 {
-  return run->context ? "cuda" : "cpu";
+  gchar *text;
+  gsize size;
+  gboolean ok = g_file_get_contents (name, &text, &size, error);
+
+  if (ok) {
+    ok = deviation > 0
+             ? bundle_model_read_priors (
+                 run->model, text, size, deviation, error)
+             : bundle_model_read_constants (run->model, text, size, error);
+    g_free (text);
+    if (!ok)
+      g_prefix_error (error, "%s: ", name);
+  }
+  return ok;
+}
+
+/* Reads the priors and moves the model to them. */
+static gboolean
+read_priors (ModelRun *run, const BundleModelCall *call, GError **error)
+{
+  const gchar *name = call->priors ? call->priors : call->database;
+
+  if (name == NULL)
+    return TRUE;
+  if (!(call->priors
+              ? read_list (run, name, call->prior_std, error)
+              : prior_database_read (run->model, name, call->prior_std, error)))
+    return FALSE;
+  if (!bundle_model_align (run->model, error)) {
+    g_prefix_error (error, "%s: ", name);
+    return FALSE;
+  }
+  run->prior_rms[MODEL_BEFORE] = bundle_model_prior_rms (run->model);
+  return TRUE;
+}
+
+/* @name: of a transforms.json that exists. Returns: %NULL with an error that has it */
+static Transforms *
+read_transforms (const BundleModel *model, const gchar *name, GError **error)
+{
+  Transforms *transforms;
+  gchar *text;
+  gsize size;
+
+  if (!g_file_get_contents (name, &text, &size, error))
+    return NULL;
+  transforms = transforms_new (model, text, size, error);
+  g_free (text);
+  if (transforms == NULL)
+    g_prefix_error (error, "%s: ", name);
+  return transforms;
 }
 
 static void
-print_model_result (const ModelRun *run)
+warn_of_frames (const ModelRun *run, const gchar *name, const Transforms *t)
 {
-  const BundleSummary *s = &run->summary;
-  const BundleModelMap *map = &run->map;
+  guint n_known;
+  const guint n = transforms_count (t, &n_known);
 
-  g_print ("%s: %u images, %u cameras, %" G_GSIZE_FORMAT
-           " points, %" G_GSIZE_FORMAT " observations\n",
-      run->input, run->model->n_images, run->model->n_cameras,
-      run->model->n_points, run->problem->n_observations);
-  if (map->n_behind > 0)
-    g_print ("%" G_GSIZE_FORMAT " observations behind their cameras deleted, "
-             "and %" G_GSIZE_FORMAT " points with them\n",
-        map->n_behind, map->n_deleted);
-  if (map->n_short > 0 || map->n_idle > 0)
-    g_print ("%" G_GSIZE_FORMAT " points with fewer than two observations and "
-             "%u images without observations stay as they are\n",
-        map->n_short, map->n_idle);
-  g_print ("\n            cost            RMS error, pixels\n");
-  g_print ("before  %12.6g            %8.4f\n", s->initial_cost,
-      measure_rms (run, s->initial_cost));
-  g_print ("after   %12.6g            %8.4f\n\n", s->final_cost,
-      measure_rms (run, s->final_cost));
-  g_print ("%u iterations in %.3f s, stopped by %s, %s\n", s->iterations,
-      s->seconds, bundle_stop_name (s->stop), get_backend_name (run));
+  if (n_known < n && !run->common->quiet)
+    g_printerr ("cudavision bundle: %s: %u of its %u frames are not in the "
+                "model and stay as they are\n",
+        name, n - n_known, n);
 }
 
-static void
-print_model_json (const ModelRun *run)
+/* Reads the file to write, if it exists, and takes the poses of the other one. */
+static gboolean
+open_transforms (ModelRun *run, const BundleModelCall *call, GError **error)
 {
-  const BundleSummary *s = &run->summary;
-  const BundleModelMap *map = &run->map;
-  JsonBuilder *json = json_builder_new ();
+  if (call->poses) {
+    Transforms *poses = read_transforms (run->model, call->poses, error);
 
-  json_builder_begin_object (json);
-  json_add_string (json, "version", PACKAGE_VERSION);
-  json_add_string (json, "file", run->input);
-  json_add_string (json, "output", run->output);
-  json_add_int (json, "cameras", run->model->n_cameras);
-  json_add_int (json, "images", run->model->n_images);
-  json_add_int (json, "points", (gint64) run->model->n_points);
-  json_add_int (json, "observations", (gint64) run->problem->n_observations);
-  json_add_int (json, "deleted-observations", (gint64) map->n_behind);
-  json_add_int (json, "deleted-points", (gint64) map->n_deleted);
-  json_add_int (json, "short-points", (gint64) map->n_short);
-  json_add_int (json, "idle-images", map->n_idle);
-  json_add_double (json, "initial-cost", s->initial_cost);
-  json_add_double (json, "final-cost", s->final_cost);
-  json_add_double (json, "initial-rms-px", measure_rms (run, s->initial_cost));
-  json_add_double (json, "final-rms-px", measure_rms (run, s->final_cost));
-  json_add_int (json, "iterations", s->iterations);
-  json_add_int (json, "pcg-iterations", s->pcg_iterations);
-  json_add_int (json, "behind-cameras", (gint64) s->n_behind);
-  json_add_int (json, "deficient-images", s->n_deficient);
-  json_add_string (json, "stop", bundle_stop_name (s->stop));
-  json_add_double (json, "seconds", s->seconds);
-  json_add_string (json, "backend", get_backend_name (run));
-  json_builder_end_object (json);
-  json_print (json);
+    if (poses == NULL)
+      return FALSE;
+    warn_of_frames (run, call->poses, poses);
+    transforms_take_poses (poses, run->model);
+    transforms_free (poses);
+  }
+  if (call->transforms == NULL)
+    return TRUE;
+  run->transforms = g_file_test (call->transforms, G_FILE_TEST_EXISTS)
+                        ? read_transforms (run->model, call->transforms, error)
+                        : transforms_new (run->model, NULL, 0, error);
+  if (run->transforms)
+    warn_of_frames (run, call->transforms, run->transforms);
+  return run->transforms != NULL;
+}
+
+/* Checked before the work begins, because a camera may not fit. */
+static gboolean
+write_transforms (
+    const ModelRun *run, const gchar *name, gboolean check, GError **error)
+{
+  const gchar *const inputs[] = { NULL };
+  gchar *text;
+  gboolean ok;
+
+  if (run->transforms == NULL)
+    return TRUE;
+  text = transforms_format (run->transforms, run->model, error);
+  if (text == NULL)
+    g_prefix_error (error, "%s: ", name);
+  ok = text && (check || output_write (name, inputs, text, error));
+  g_free (text);
+  return ok;
 }
 
 /* A device is used only if --backend asks for one: it takes longer to start than the
  * processors to adjust a small model. */
 static gboolean
-choose_model_backend (ModelRun *run, GError **error)
+choose_model_backend (
+    ModelRun *run, const BundleModelCall *call, GError **error)
 {
   const CommonOptions *common = run->common;
   CvisBackend active;
@@ -122,6 +171,11 @@ choose_model_backend (ModelRun *run, GError **error)
 
   if (common->backend == NULL || g_str_equal (common->backend, "cpu"))
     return TRUE;
+  if (call->priors || call->database) {
+    if (g_str_equal (common->backend, "auto"))
+      return TRUE;
+    return cvis_refuse (error, "priors are computed on the CPU only");
+  }
   if (!cvis_backend_choose (g_str_equal (common->backend, "cuda")
                                 ? CVIS_BACKEND_CUDA
                                 : CVIS_BACKEND_AUTO,
@@ -133,22 +187,32 @@ choose_model_backend (ModelRun *run, GError **error)
 }
 
 static gboolean
-solve_model (ModelRun *run, const BundleModelSettings *settings, GError **error)
+solve_model (ModelRun *run, const BundleModelCall *call, GError **error)
 {
   gboolean ok;
 
-  if (!choose_model_backend (run, error))
+  if (!choose_model_backend (run, call, error))
     return FALSE;
-  run->model = bundle_model_read (run->input, error);
+  run->model = bundle_model_open (run->input, error);
   if (run->model == NULL) {
     g_prefix_error (error, "%s: ", run->input);
     return FALSE;
   }
-  run->problem = bundle_model_problem (run->model, settings, &run->map, error);
+  if ((call->constants && !read_list (run, call->constants, 0, error))
+      || !open_transforms (run, call, error)
+      || !write_transforms (run, call->transforms, TRUE, error)
+      || !read_priors (run, call, error))
+    return FALSE;
+  run->problem =
+      bundle_model_problem (run->model, call->settings, &run->map, error);
   if (run->problem == NULL) {
     g_prefix_error (error, "%s: ", run->input);
     return FALSE;
   }
+  if (!measure_model (run, MODEL_BEFORE, error))
+    return FALSE;
+  if (run->common->report)
+    model_begin_report (run);
   progress_start (&run->progress, run->input, "iterations");
   ok = bundle_solve (run->problem, run->config, run->context,
       show_model_progress, run, &run->summary, error);
@@ -158,28 +222,55 @@ solve_model (ModelRun *run, const BundleModelSettings *settings, GError **error)
   return ok;
 }
 
-void
-bundle_model_adjust (const CommonOptions *common, const gchar *input,
-    const gchar *output, gboolean binary, const BundleModelSettings *settings,
-    const BundleConfig *config, GError **error)
+/* Results of a model that was written */
+static void
+show_model (ModelRun *run, GError **error)
 {
-  BundleConfig own = *config;
-  ModelRun run = { common, input, output, &own };
+  if (run->summary.stop == BUNDLE_STOP_CANCELLED) {
+    g_set_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "interrupted");
+    return;
+  }
+  if (!measure_model (run, MODEL_AFTER, error)
+      || (run->common->report && !model_write_report (run, error)))
+    return;
+  if (run->common->json)
+    model_print_json (run);
+  else if (!run->common->quiet)
+    model_print_result (run);
+}
+
+void
+bundle_model_adjust (const BundleModelCall *call, GError **error)
+{
+  const CommonOptions *common = call->common;
+  const gchar *const names[] = { common->report, call->transforms };
+  const gchar *const inputs[] = { call->constants ? call->constants
+                                  : call->priors  ? call->priors
+                                                  : call->database,
+    NULL };
+  BundleConfig own = *call->config;
+  ModelRun run = { common, call->input, call->output, &own };
 
   own.threads = (guint) common->threads;
-  if (solve_model (&run, settings, error)) {
+  run.numbers = g_array_new (FALSE, FALSE, sizeof (gdouble));
+  run.costs = g_array_new (FALSE, FALSE, sizeof (gdouble));
+  if (output_check (names, 2, inputs, error)
+      && solve_model (&run, call, error)) {
     bundle_model_update (
         run.model, run.problem, &run.map, (guint) common->threads);
+    run.prior_rms[MODEL_AFTER] = bundle_model_prior_rms (run.model);
     if (bundle_model_write (
-            run.model, binary || run.model->binary, output, error)) {
-      if (run.summary.stop == BUNDLE_STOP_CANCELLED)
-        g_set_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "interrupted");
-      if (common->json)
-        print_model_json (&run);
-      else if (!common->quiet)
-        print_model_result (&run);
-    }
+            run.model, call->binary || run.model->binary, call->output, error)
+        && write_transforms (&run, call->transforms, FALSE, error))
+      show_model (&run, error);
   }
+  for (guint i = 0; i < MODEL_STATES; i++)
+    g_clear_pointer (&run.pictures[i], gst_sample_unref);
+  transforms_free (run.transforms);
+  g_clear_pointer (&run.report, report_free);
+  g_array_unref (run.numbers);
+  g_array_unref (run.costs);
+  model_errors_clear (&run.errors);
   bundle_summary_clear (&run.summary);
   bundle_model_map_clear (&run.map);
   if (run.problem)

@@ -10,12 +10,30 @@
 
 G_BEGIN_DECLS
 
-/* Adjusts the model of the folder @input and writes it to the folder @output, which may
- * be the same, as binary files if @binary, otherwise in the kind of files that were
- * read. Prints the result. @common: for threads and output. An interruption writes the best
+/**
+ * BundleModelCall:
+ * @common: for threads, output and report
+ * @input, @output: folders, which may be the same
+ * @constants: (nullable): file of what stays constant (colmap/names.h)
+ * @priors, @database: (nullable): text (colmap/priors.h) or database of COLMAP with
+ *   positions of images; @prior_std: where these have no deviation
+ * @poses: (nullable): transforms.json whose poses replace those of the model
+ * @transforms: (nullable): transforms.json that gets the adjusted poses, made if it does
+ *   not exist
+ * @binary: write binary files; otherwise the kind of files that was read
+ */
+typedef struct {
+  const CommonOptions *common;
+  const gchar *input, *output, *constants, *priors, *database, *poses,
+      *transforms;
+  gdouble prior_std;
+  gboolean binary;
+  const BundleModelSettings *settings;
+  const BundleConfig *config;
+} BundleModelCall;
+
+/* Adjusts the model, writes it, and prints the result. An interruption writes the best
  * state so far. */
-void bundle_model_adjust (const CommonOptions *common, const gchar *input,
-    const gchar *output, gboolean binary, const BundleModelSettings *settings,
-    const BundleConfig *config, GError **error);
+void bundle_model_adjust (const BundleModelCall *call, GError **error);
 
 G_END_DECLS

@@ -25,6 +25,7 @@ static const struct {
   { "input_path", PATH, G_STRUCT_OFFSET (ColmapOptions, input) },
   { "output_path", PATH, G_STRUCT_OFFSET (ColmapOptions, output) },
   { "project_path", PROJECT, 0 },
+  { "database_path", PATH, G_STRUCT_OFFSET (ColmapOptions, database) },
   { "BundleAdjustment.max_num_iterations", COUNT, CONFIG (max_iterations) },
   { "BundleAdjustment.max_linear_solver_iterations", COUNT,
       CONFIG (max_pcg_iterations) },
@@ -41,7 +42,11 @@ static const struct {
   { "BundleAdjustment.refine_extrinsics", SWITCH, SETTING (refine_poses) },
   { "BundleAdjustment.refine_rig_from_world", SWITCH, SETTING (refine_poses) },
   { "BundleAdjustment.refine_points3D", SWITCH, SETTING (refine_points) },
+  { "BundleAdjustment.constant_rig_from_world_rotation", SWITCH,
+      SETTING (keep_rotations) },
+  { "BundleAdjustment.min_track_length", COUNT, SETTING (min_track) },
   { "BundleAdjustment.refine_sensor_from_rig", IGNORED, 0 },
+  { "BundleAdjustment.backend", IGNORED, 0 },
   { "BundleAdjustment.use_gpu", IGNORED, 0 },
   { "BundleAdjustment.gpu_index", IGNORED, 0 },
   { "BundleAdjustment.min_num_images_gpu_solver", IGNORED, 0 },
@@ -51,6 +56,19 @@ static const struct {
   { "BundleAdjustment.max_num_images_direct_dense_gpu_solver", IGNORED, 0 },
   { "BundleAdjustment.max_num_images_direct_sparse_gpu_solver", IGNORED, 0 },
   { "BundleAdjustment.auto_select_solver_type", IGNORED, 0 },
+  { "BundleAdjustmentCaspar.solver_iter_max", IGNORED, 0 },
+  { "BundleAdjustmentCaspar.pcg_iter_max", IGNORED, 0 },
+  { "BundleAdjustmentCaspar.diag_init", IGNORED, 0 },
+  { "BundleAdjustmentCaspar.diag_min", IGNORED, 0 },
+  { "BundleAdjustmentCaspar.diag_scaling_up", IGNORED, 0 },
+  { "BundleAdjustmentCaspar.diag_scaling_down", IGNORED, 0 },
+  { "BundleAdjustmentCaspar.diag_exit_value", IGNORED, 0 },
+  { "BundleAdjustmentCaspar.score_exit_value", IGNORED, 0 },
+  { "BundleAdjustmentCaspar.pcg_rel_error_exit", IGNORED, 0 },
+  { "BundleAdjustmentCaspar.pcg_rel_score_exit", IGNORED, 0 },
+  { "BundleAdjustmentCaspar.pcg_rel_decrease_min", IGNORED, 0 },
+  { "BundleAdjustmentCaspar.solver_rel_decrease_min", IGNORED, 0 },
+  { "BundleAdjustmentCaspar.gpu_index", IGNORED, 0 },
   { "random_seed", IGNORED, 0 },
   { "default_random_seed", IGNORED, 0 },
   { "log_to_stderr", IGNORED, 0 },
@@ -82,6 +100,7 @@ colmap_options_clear (ColmapOptions *options)
 {
   g_free (options->input);
   g_free (options->output);
+  g_free (options->database);
   g_ptr_array_unref (options->ignored);
 }
 
@@ -193,7 +212,9 @@ read_project_line (
   g_strchug (value);
   name = *section ? g_strconcat (*section, ".", line, NULL) : g_strdup (line);
   i = find_option (name);
-  if (i >= 0 && known[i].kind != PROJECT && known[i].kind != IGNORED)
+  /* COLMAP's adjustment reads no database, but its files name one */
+  if (i >= 0 && known[i].kind != PROJECT && known[i].kind != IGNORED
+      && strcmp (name, "database_path") != 0)
     ok = set_option (options, (guint) i, value, error);
   else if (i < 0 && g_str_has_prefix (name, "BundleAdjustment.")) {
     g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION,

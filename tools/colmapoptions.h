@@ -14,12 +14,13 @@ G_BEGIN_DECLS
  * ColmapOptions: colmap_options_init(), then colmap_options_take()
  * @used: there was one of COLMAP's options
  * @input, @output: (nullable): --input_path and --output_path
+ * @database: (nullable): --database_path, for priors; not that of a project file
  * @settings, @config: COLMAP's defaults where the options set nothing
  * @ignored: (element-type utf8): options without a meaning here
  */
 typedef struct {
   gboolean used;
-  gchar *input, *output;
+  gchar *input, *output, *database;
   BundleModelSettings settings;
   BundleConfig config;
   GPtrArray *ignored;

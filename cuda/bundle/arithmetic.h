@@ -383,6 +383,10 @@ bundle_loss (BundleLoss loss, gdouble scale, gdouble s, gdouble *weight)
       v = s > b ? 0 : 1 - s / b;
       *weight = v;
       return b / 3 * (1 - v * v * v);
+    case BUNDLE_LOSS_SOFT_L1:
+      v = sqrt (1 + s / b);
+      *weight = 1 / sqrt (v);
+      return 2 * s / (1 + v); /* 2 b (v - 1), without its cancellation */
     default:
       *weight = 1;
       return s;

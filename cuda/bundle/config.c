@@ -53,7 +53,8 @@ bundle_config_check (const BundleConfig *config, GError **error)
              0, G_MAXDOUBLE, error)
          && cvis_check_range ("preconditioner", config->preconditioner, 0,
              BUNDLE_PRECONDITIONER_CLUSTER, error)
-         && cvis_check_range ("loss", config->loss, 0, BUNDLE_LOSS_TUKEY, error)
+         && cvis_check_range (
+             "loss", config->loss, 0, BUNDLE_LOSS_SOFT_L1, error)
          && cvis_check_range (
              "loss-scale", config->loss_scale, 1e-150, 1e150, error)
          && cvis_check_range (

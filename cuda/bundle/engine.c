@@ -30,6 +30,7 @@
 typedef struct {
   gdouble *cameras, *points; /* in the frame */
   BundleLens *lenses;        /* nullable */
+  BundlePrior *priors;       /* nullable */
   BundleFrame frame;
   guint16 *constant;
   gdouble *blocks;
@@ -42,6 +43,7 @@ work_clear (Work *work)
   free (work->cameras);
   free (work->points);
   free (work->lenses);
+  free (work->priors);
   free (work->constant);
   free (work->blocks);
 }
@@ -116,6 +118,13 @@ work_init (Work *work, const BundleProblem *problem, const BundleConfig *config,
   if (work->blocks == NULL || !copy_lenses (work, problem, config, error))
     return FALSE;
   bundle_frame_enter (&work->frame, problem, work->cameras, work->points);
+  if (problem->priors) {
+    work->priors = cvis_memory_new (
+        problem->n_priors * sizeof *work->priors, FALSE, error);
+    if (work->priors == NULL)
+      return FALSE;
+    bundle_frame_enter_priors (&work->frame, problem, work->priors);
+  }
   for (gsize i = 0; i < n; i++) {
     if (problem->camera_constant)
       work->constant[i] = problem->camera_constant[i] & BUNDLE_CAMERA_ALL;
@@ -345,11 +354,13 @@ bundle_solve (BundleProblem *problem, const BundleConfig *config,
     scaled.cameras = work.cameras;
     scaled.points = work.points;
     scaled.lenses = work.lenses;
+    scaled.priors = work.priors;
     start.camera_constant = work.constant;
     start.shared = work.shared;
     start.solver = bundle_choose_solver (&start, config);
 #ifdef HAVE_CUDA
-    if (context != NULL && start.solver == BUNDLE_SOLVER_ITERATIVE)
+    if (context != NULL && start.solver == BUNDLE_SOLVER_ITERATIVE
+        && !work.priors)
       solve.ops = ops =
           work.lenses ? &bundle_backend_cuda_lenses : &bundle_backend_cuda;
 #endif

@@ -23,6 +23,7 @@ typedef enum {
   BUNDLE_LOSS_HUBER,
   BUNDLE_LOSS_CAUCHY,
   BUNDLE_LOSS_TUKEY,
+  BUNDLE_LOSS_SOFT_L1,
 } BundleLoss;
 
 typedef enum {

@@ -208,6 +208,22 @@ enter_coordinate (const BundleFrame *frame, guint k, gdouble x)
   return (x - frame->centre[k]) / frame->scale;
 }
 
+void
+bundle_frame_enter_priors (
+    const BundleFrame *frame, const BundleProblem *problem, BundlePrior *priors)
+{
+  for (guint i = 0; i < problem->n_priors; i++) {
+    const BundlePrior *from = &problem->priors[i];
+
+    priors[i].camera = from->camera;
+    for (guint k = 0; k < 3; k++)
+      priors[i].position[k] = enter_coordinate (frame, k, from->position[k]);
+    for (guint k = 0; k < 6; k++)
+      priors[i].information[k] =
+          from->information[k] * frame->scale * frame->scale;
+  }
+}
+
 static void
 leave_camera (const BundleFrame *frame, const gdouble *start, gdouble *camera)
 {

@@ -32,6 +32,10 @@ gboolean bundle_frame_init (BundleFrame *frame, const BundleProblem *problem,
 void bundle_frame_enter (const BundleFrame *frame, const BundleProblem *problem,
     gdouble *cameras, gdouble *points);
 
+/* Writes the priors of @problem in the frame. */
+void bundle_frame_enter_priors (const BundleFrame *frame,
+    const BundleProblem *problem, BundlePrior *priors);
+
 /* Turns cameras and points of the frame into those of the user. Numbers that still
  * are as bundle_frame_enter() wrote them get the bits of @problem. */
 void bundle_frame_leave (const BundleFrame *frame, const BundleProblem *problem,

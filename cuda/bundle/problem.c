@@ -84,6 +84,7 @@ bundle_problem_free (BundleProblem *problem)
   free (problem->point_constant);
   free (problem->lenses);
   free (problem->lens_of);
+  free (problem->priors);
   free (problem->colours);
   for (guint i = 0; problem->views && i < problem->n_cameras; i++)
     g_free (problem->views[i].name);
@@ -134,6 +135,8 @@ bundle_problem_copy (const BundleProblem *problem, GError **error)
           sizeof *p->lenses, error)
       || !copy_array (
           &p->lens_of, problem->lens_of, cameras, sizeof *p->lens_of, error)
+      || !copy_array (&p->priors, problem->priors, problem->n_priors,
+          sizeof *p->priors, error)
       || !copy_array (
           &p->colours, problem->colours, points * 3, sizeof *p->colours, error)
       || !copy_array (
@@ -142,6 +145,7 @@ bundle_problem_copy (const BundleProblem *problem, GError **error)
     return NULL;
   }
   p->n_lenses = problem->n_lenses;
+  p->n_priors = problem->n_priors;
   for (guint i = 0; p->views && i < p->n_cameras; i++)
     p->views[i].name = g_strdup (problem->views[i].name);
   p->notes = g_strdup (problem->notes);
@@ -205,10 +209,28 @@ check_lenses (const BundleProblem *problem, GError **error)
   return TRUE;
 }
 
+static gboolean
+check_priors (const BundleProblem *problem, GError **error)
+{
+  if (problem->priors && !problem->lenses)
+    return cvis_refuse (error, "priors of positions need cameras with lenses");
+  for (guint i = 0; i < problem->n_priors; i++) {
+    const BundlePrior *prior = &problem->priors[i];
+
+    if (prior->camera >= problem->n_cameras)
+      return cvis_refuse (error, "prior %u is of camera %u, must be 0 to %u", i,
+          prior->camera, problem->n_cameras - 1);
+    if (find_not_finite (prior->position, 3) < 3
+        || find_not_finite (prior->information, 6) < 6)
+      return cvis_refuse (error, "a number of prior %u is not finite", i);
+  }
+  return TRUE;
+}
+
 gboolean
 bundle_problem_check_state (const BundleProblem *problem, GError **error)
 {
-  return check_lenses (problem, error)
+  return check_lenses (problem, error) && check_priors (problem, error)
          && check_finite ("camera", problem->cameras, problem->n_cameras,
              BUNDLE_CAMERA_SIZE, error)
          && check_finite (

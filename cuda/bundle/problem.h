@@ -42,6 +42,17 @@ typedef struct {
 } BundleView;
 
 /**
+ * BundlePrior: where a camera is expected. It adds e^T A e / 2 to the cost, with e the
+ * difference of the position -R^T t and @position
+ * @information: A, the inverse of a covariance: elements xx, xy, xz, yy, yz, zz
+ */
+typedef struct {
+  guint32 camera;
+  gdouble position[3];
+  gdouble information[6];
+} BundlePrior;
+
+/**
  * BundleProblem:
  * @n_cameras, @n_points: each 1..2^31 - 1
  * @n_observations: 1..2^32 - 1
@@ -58,6 +69,8 @@ typedef struct {
  *   and k2, which are then not used. Positions of observations are in pixels from the
  *   upper left corner, y down. The files of formats/ do not hold lenses
  * @lens_of: n_cameras indices of lenses; %NULL without lenses
+ * @priors: (nullable): n_priors, any number for a camera; only with lenses, on the
+ *   CPU, and not stored by any format
  * @colours: (nullable): n_points * 3: red, green, blue
  * @views: (nullable): n_cameras
  * @notes: (nullable): sentences about what the reader of a file skipped, guessed
@@ -80,6 +93,8 @@ typedef struct {
   guint n_lenses;
   BundleLens *lenses;
   guint32 *lens_of;
+  guint n_priors;
+  BundlePrior *priors;
   guint8 *colours;
   BundleView *views;
   gchar *notes;

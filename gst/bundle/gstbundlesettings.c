@@ -11,6 +11,7 @@ static const GEnumValue loss_values[] = {
   { BUNDLE_LOSS_HUBER, "Huber: linear beyond the scale", "huber" },
   { BUNDLE_LOSS_CAUCHY, "Cauchy: logarithmic", "cauchy" },
   { BUNDLE_LOSS_TUKEY, "Tukey: constant beyond the scale", "tukey" },
+  { BUNDLE_LOSS_SOFT_L1, "Soft L1: about linear beyond the scale", "soft-l1" },
   { 0, NULL, NULL },
 };
 static const GEnumValue preconditioner_values[] = {

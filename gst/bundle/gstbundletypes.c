@@ -5,6 +5,7 @@
 #include "gstbundletypes.h"
 
 #include <string.h>
+#include "cuda/bundle/colmap/archive.h"
 #include "gstbundlefile.h"
 
 const GEnumValue gst_bundle_format_values[] = {
@@ -56,6 +57,8 @@ find_format (GstTypeFind *find, gpointer user_data)
     return;
   if (gst_bundle_is_ply (data, size))
     found = BUNDLE_FORMAT_PLY;
+  else if (bundle_model_is_archive (data, size))
+    found = BUNDLE_FORMAT_COLMAP;
   else if (!bundle_format_detect (data, size, &found))
     return;
   if (found == wanted)

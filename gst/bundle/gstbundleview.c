@@ -20,6 +20,7 @@
 #include "gstbundleview.h"
 
 #include <gst/video/video.h>
+#include "cuda/bundle/colmap/archive.h"
 #include "cuda/bundle/engine.h"
 #include "cuda/bundle/formats/formats.h"
 #include "cuda/core/cancel.h"
@@ -59,6 +60,7 @@ struct _GstBundleView {
 
   /* of the sink's streaming thread until EOS, then of the source's task */
   GstBundleFile file;
+  gchar *folder; /* (nullable): of a COLMAP model, read instead of the stream */
   gboolean failed;
   GstBundlePainter *painter; /* NULL before the first frame */
   GstVideoInfo info;
@@ -115,6 +117,37 @@ GST_ELEMENT_REGISTER_DEFINE (
 
 /* --- the cloud ------------------------------------------------------------------ */
 
+/* Of a COLMAP model */
+static BundleCloud *
+read_model_cloud (
+    GstBundleView *self, const GstBundleFile *file, GError **error)
+{
+  g_autoptr (BundleModel) model =
+      self->folder ? bundle_model_read (self->folder, error)
+                   : bundle_model_read_archive (file->data, file->size, error);
+
+  return model ? bundle_model_cloud (model, error) : NULL;
+}
+
+/* Finds the folder if the stream is a file of a COLMAP model in one. */
+static gboolean
+find_folder (GstBundleView *self)
+{
+  g_autoptr (GstQuery) query = gst_query_new_uri ();
+  g_autofree gchar *uri = NULL, *name = NULL;
+
+  g_clear_pointer (&self->folder, g_free);
+  if (gst_pad_peer_query (self->sinkpad, query))
+    gst_query_parse_uri (query, &uri);
+  if (uri)
+    name = g_filename_from_uri (uri, NULL, NULL);
+  if (name && bundle_model_is_file_name (name)) {
+    self->folder = g_path_get_dirname (name);
+    GST_DEBUG_OBJECT (self, "reading the folder %s", self->folder);
+  }
+  return self->folder != NULL;
+}
+
 static BundleCloud *
 read_cloud (GstBundleView *self, const GstBundleFile *file, GError **error)
 {
@@ -122,6 +155,8 @@ read_cloud (GstBundleView *self, const GstBundleFile *file, GError **error)
   g_autofree gdouble *errors = NULL;
   BundleFormat format;
 
+  if (self->folder || bundle_model_is_archive (file->data, file->size))
+    return read_model_cloud (self, file, error);
   if (!bundle_format_detect (file->data, file->size, &format))
     return bundle_cloud_read (file->data, file->size, error);
   problem = bundle_read (file->data, file->size, format, 0, error);
@@ -142,7 +177,9 @@ check_start (GstBundleView *self)
   BundleFormat format;
 
   if (bundle_format_detect (self->file.data, self->file.size, &format)
-      || gst_bundle_is_ply (self->file.data, self->file.size))
+      || gst_bundle_is_ply (self->file.data, self->file.size)
+      || bundle_model_is_archive (self->file.data, self->file.size)
+      || find_folder (self))
     return TRUE;
   GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
       ("Cannot show the reconstruction: %s.",
@@ -544,6 +581,7 @@ static void
 forget_model (GstBundleView *self)
 {
   gst_bundle_file_clear (&self->file);
+  g_clear_pointer (&self->folder, g_free);
   g_clear_pointer (&self->painter, gst_bundle_painter_free);
   self->failed = FALSE;
   gst_segment_init (&self->segment, GST_FORMAT_TIME);

@@ -4,7 +4,7 @@
 """Binary models of COLMAP in NumPy: files, projections, cost and simulated scenes.
 The judge of `cudavision bundle`, independent of its code.
 
-    colmap_models.py cost FOLDER
+    colmap_models.py cost FOLDER [LOSS SCALE]
     colmap_models.py make FOLDER MODEL IMAGES POINTS CAMERAS"""
 import os
 import struct
@@ -138,10 +138,24 @@ def write(folder, cameras, images, points):
 
 # --- cost ------------------------------------------------------------------------------
 
-def cost(folder):
-    """1/2 sum of squared residuals in pixels, and the number of observations; points with
-    fewer than two do not count"""
-    cameras, images, points = read(folder)
+def rho(loss, scale, s):
+    """The loss of squared residuals, as Ceres documents it"""
+    b = scale * scale
+    if loss == "soft_l1":
+        return 2 * b * (np.sqrt(1 + s / b) - 1)
+    if loss == "cauchy":
+        return b * np.log1p(s / b)
+    if loss == "huber":
+        return np.where(s > b, 2 * scale * np.sqrt(s) - b, s)
+    if loss == "tukey":
+        return b / 3 * (1 - np.where(s > b, 0, 1 - s / b)**3)
+    return s
+
+
+def costs(model, kind, loss="trivial", scale=1.0):
+    """For each image or camera half the sum of the loss of squared residuals in pixels, the
+    sum of the squares, and the number of observations; points with fewer than two do not count"""
+    cameras, images, points = model
     ids, features, positions = [], [], []
     for p in points.values():
         if len(p["track"]) < 2:
@@ -151,13 +165,23 @@ def cost(folder):
         positions.append(np.repeat([p["x"]], len(p["track"]), 0))
     ids, features, positions = np.concatenate(ids), np.concatenate(features), np.concatenate(positions)
     order = np.argsort(ids, kind="stable")
-    total = 0.0
+    found = {}
     for part in np.split(order, np.flatnonzero(np.diff(ids[order])) + 1):
         image = images[ids[part[0]]]
         x = positions[part] @ matrix(image["q"]).T + image["t"]
         r = project(cameras[image["camera"]], x) - image["features"]["at"][features[part]]
-        total += 0.5 * float(np.sum(r * r))
-    return total, len(ids)
+        squares = np.sum(r * r, 1)
+        key = int(ids[part[0]]) if kind == "image" else image["camera"]
+        before = found.get(key, (0, 0, 0))
+        found[key] = (before[0] + 0.5 * float(np.sum(rho(loss, scale, squares))),
+                      before[1] + float(np.sum(squares)), before[2] + len(part))
+    return found
+
+
+def cost(folder, loss="trivial", scale=1.0):
+    """The sum of costs, and the number of observations"""
+    rows = costs(read(folder), "camera", loss, scale).values()
+    return sum(row[0] for row in rows), sum(row[2] for row in rows)
 
 
 # --- simulated scenes -------------------------------------------------------------------
@@ -245,8 +269,8 @@ def simulate(folder, names, n_images, n_points, n_cameras, seed=1, noise=0.5, ne
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["cost"] and len(sys.argv) == 3:
-        print("%.12g %d" % cost(sys.argv[2]))
+    if sys.argv[1:2] == ["cost"] and len(sys.argv) in (3, 5):
+        print("%.12g %d" % cost(*sys.argv[2:4], *(float(word) for word in sys.argv[4:])))
     elif sys.argv[1:2] == ["make"] and len(sys.argv) == 7:
         simulate(sys.argv[2], sys.argv[3].split(","), *(int(word) for word in sys.argv[4:]))
     else:

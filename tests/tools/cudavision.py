@@ -6,8 +6,8 @@
 
 Checks results and files, that --show prints pipelines that write the same bytes,
 errors, exit statuses, Ctrl-C and closed pipes."""
-import csv, ctypes, json, os, pathlib, pty, re, resource, shlex, shutil, signal, subprocess, sys, tempfile
-import time, unittest, zipfile
+import csv, ctypes, json, os, pathlib, pty, re, resource, shlex, shutil, signal, sqlite3, struct
+import subprocess, sys, tempfile, time, unittest, zipfile
 
 try:
     import h5py
@@ -16,6 +16,7 @@ except ImportError:
 try:
     sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../oracle"))
     import colmap_models
+    import numpy as np
 except ImportError:  # it needs NumPy
     colmap_models = None
 
@@ -67,6 +68,11 @@ def limit_files():
     """For preexec_fn: files end at 4 KB, as on a full disk."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+
+
+def write_json(name, value):
+    with open(name, "w", encoding="utf-8") as stream:
+        stream.write(value if isinstance(value, str) else json.dumps(value))
 
 
 def read(name):
@@ -703,6 +709,360 @@ class ColmapModels(Tool):
                          [i["q"] + i["t"] for i in after[1].values()])
         self.assertNotEqual([p["x"] for p in before[2].values()], [p["x"] for p in after[2].values()])
 
+    def test_losses(self):
+        """Costs are those that NumPy finds."""
+        self.make_model("OPENCV")
+        for loss, scale in (("trivial", 1), ("soft_l1", 0.5), ("cauchy", 0.7), ("huber", 0.5), ("tukey", 300)):
+            found = json.loads(run("bundle", "in", "out", "--json", "--loss", loss, "--loss-scale", str(scale))[0])
+            for folder, name in (("in", "initial-cost"), ("out", "final-cost")):
+                self.assertAlmostEqual(found[name] / colmap_models.cost(folder, loss, scale)[0], 1, delta=1e-9)
+            self.assertLess(found["final-cost"], 0.2 * found["initial-cost"])
+
+    def test_errors_by_camera_image_and_point(self):
+        """Those that NumPy finds; their sums are the totals, and the page shows them."""
+        self.make_model("OPENCV", "FOV")
+        text, _ = run("bundle", "in", "out", "--json", "--report", "r.html", "--loss", "cauchy")
+        found = json.loads(text)
+        for state, folder in (("initial", "in"), ("final", "out")):
+            models = colmap_models.read(folder)
+            for kind, key, wanted in (("by-camera", "camera-id", colmap_models.costs(models, "camera", "cauchy")),
+                                      ("by-image", "image-id", colmap_models.costs(models, "image", "cauchy"))):
+                self.assertEqual([row[key] for row in found[kind]], list(models[kind == "by-image"]))
+                self.assertAlmostEqual(sum(row[f"{state}-cost"] for row in found[kind]) / found[f"{state}-cost"], 1,
+                                       delta=1e-12)
+                for row in found[kind]:
+                    cost, squares, n = wanted[row[key]]
+                    self.assertEqual(row["observations"], n)
+                    self.assertAlmostEqual(row[f"{state}-cost"] / cost, 1, delta=1e-8)
+                    self.assertAlmostEqual(row[f"{state}-rms-px"] / (squares / n)**0.5, 1, delta=1e-8)
+        points = found["worst-points"]
+        errors = sorted((p["error"] for p in models[2].values()), reverse=True)
+        self.assertEqual(len(points), 20)
+        for row, error in zip(points, errors):
+            self.assertAlmostEqual(row["final-error-px"], error, delta=1e-8)
+            self.assertAlmostEqual(models[2][row["point-id"]]["error"], error, delta=1e-8)
+        page = read("r.html").decode()
+        for word in ("Worst images", "Worst points", "<td>FOV</td>", "ring 0/\u00fc00000.jpg", "Left out: 0 observations"):
+            self.assertIn(word, page)
+        self.assertEqual(page.count("<img"), 2)
+        self.assertIn("r.html", run("bundle", "in", "out", "--report", "missing/r.html", status=1)[1])
+
+    def test_gauge(self):
+        """The first image and a coordinate of the second stay; the cost is that of a free frame."""
+        self.make_model("OPENCV")
+        costs = []
+        for gauge in ("two-cameras", "free"):
+            costs.append(json.loads(run("bundle", "in", "out", "--json", "--gauge", gauge)[0])["final-cost"])
+            self.assertAlmostEqual(costs[-1] / colmap_models.cost("out")[0], 1, delta=1e-9)
+            before, after = colmap_models.read("in")[1], colmap_models.read("out")[1]
+            first, second = (image["q"] + image["t"] for image in list(after.values())[:2])
+            kept = first == before[5]["q"] + before[5]["t"]
+            self.assertEqual(kept, gauge != "free")
+            moves = [abs(a - b) for a, b in zip(second[4:], before[8]["t"])]
+            self.assertEqual(min(moves) < 1e-12, gauge != "free")
+        self.assertAlmostEqual(costs[0], costs[1], delta=1e-12 * costs[1])
+        run("bundle", "--input_path", "in", "--output_path", "out",
+            "--BundleAdjustment.constant_rig_from_world_rotation", "1")
+        after = colmap_models.read("out")[1]
+        for i, image in before.items():
+            size = sum(q * q for q in image["q"])**0.5
+            for a, b in zip(image["q"], after[i]["q"]):
+                self.assertAlmostEqual(a / size, b, delta=1e-12)
+        least = json.loads(run("bundle", "--input_path", "in", "--output_path", "out", "--json",
+                               "--BundleAdjustment.min_track_length", "4")[0])
+        tracks = [len(p["track"]) for p in colmap_models.read("in")[2].values()]
+        self.assertEqual(least["observations"], sum(n for n in tracks if n >= 4))
+        self.assertEqual(least["short-points"], sum(n < 4 for n in tracks))
+
+    def test_constants(self):
+        """Images by name and id, cameras and points that keep their bits"""
+        self.make_model("OPENCV", "RADIAL")
+        with open("kept.txt", "w", encoding="utf-8") as file:
+            file.write('# kept\nimage "ring 0/\u00fc00000.jpg" pose\nimage 8 rotation\nimage 11 position\n'
+                       "camera 3 focal extra\npoint 10\n\npoint 17\n")
+        run("bundle", "in", "out", "--constants", "kept.txt", "--BundleAdjustment.refine_principal_point=1")
+        before, after = colmap_models.read("in"), colmap_models.read("out")
+        poses = [(before[1][i], after[1][i]) for i in (5, 8, 11, 14)]
+        self.assertEqual([a["q"] == b["q"] and a["t"] == b["t"] for a, b in poses], [True, False, False, False])
+        for k, (kept_rotation, kept_position) in enumerate(((1, 1), (1, 0), (0, 1), (0, 0))):
+            turned, moved = (colmap_models.matrix(image["q"]) for image in poses[k])
+            self.assertEqual(abs(turned - moved).max() < 1e-12, bool(kept_rotation))
+            places = [-r.T @ image["t"] for r, image in zip((turned, moved), poses[k])]
+            self.assertEqual(abs(places[0] - places[1]).max() < 1e-11, bool(kept_position))
+        first, second = (m[0][3]["params"] for m in (before, after))
+        self.assertEqual([a == b for a, b in zip(first, second)], [True] * 2 + [False] * 2 + [True] * 4)
+        self.assertEqual([before[2][i]["x"] == after[2][i]["x"] for i in (10, 17, 24)], [True, True, False])
+        for line, text in (("image x.jpg pose", "kept.txt: line 1, name of an image: the model has no image"),
+                           ("image 5 focal", "they must be pose, rotation or position"),
+                           ("camera 4 all", "the model has no camera 4"), ("point 3", "has no point 3"),
+                           ("point 10 all", "text follows"), ("cam 3", "must be image, camera or point"),
+                           ('image "ring', "its second quote is missing")):
+            with open("kept.txt", "w", encoding="utf-8") as file:
+                file.write(line + "\n")
+            self.assertIn(text, run("bundle", "in", "out", "--constants", "kept.txt", status=1)[1])
+
+    def positions(self, folder):
+        return {i: -colmap_models.matrix(image["q"]).T @ image["t"]
+                for i, image in colmap_models.read(folder)[1].items()}
+
+    def test_priors(self):
+        """As text and from databases of COLMAP 3.10 and 4: the model moves to them."""
+        self.make_model("OPENCV", cameras=1)
+        run("bundle", "in", "start")
+        names = {i: image["name"].decode() for i, image in colmap_models.read("in")[1].items()}
+        places = self.positions("start")
+        turn = colmap_models.matrix([0.3, -0.5, 0.7, 0.2])
+        wanted = {i: 40 * turn @ x + [1000, -2000, 50] for i, x in places.items()}
+        with open("priors.txt", "w", encoding="utf-8") as file:
+            file.write("# east north up\n")
+            for i, x in list(wanted.items())[:-1]:
+                file.write(f'"{names[i]}" {x[0]} {x[1]} {x[2]} 0.1 0.1 0.2\n')
+        found = json.loads(run("bundle", "in", "out", "--priors", "priors.txt", "--json")[0])
+        self.assertEqual(found["priors"], 11)
+        self.assertLess(found["final-prior-rms"], 0.01)
+        self.assertLess(found["final-prior-rms"], found["initial-prior-rms"])
+        for i, x in self.positions("out").items():
+            self.assertLess(abs(x - wanted[i]).max(), 0.05)
+        for version in (3, 4):
+            base = sqlite3.connect(f"{version}.db")
+            base.execute("CREATE TABLE pose_priors (image_id INTEGER PRIMARY KEY, position BLOB, "
+                         "coordinate_system INTEGER, position_covariance BLOB)" if version == 3 else
+                         "CREATE TABLE pose_priors (pose_prior_id INTEGER PRIMARY KEY, corr_data_id INTEGER, "
+                         "corr_sensor_id INTEGER, corr_sensor_type INTEGER, position BLOB, "
+                         "position_covariance BLOB, gravity BLOB, coordinate_system INTEGER)")
+            for i, x in list(wanted.items())[:-1]:
+                x, deviations = struct.pack("<3d", *x), struct.pack("<9d", 0.01, 0, 0, 0, 0.01, 0, 0, 0, 0.04)
+                if version == 3:
+                    base.execute("INSERT INTO pose_priors VALUES (?, ?, 1, ?)", (i, x, deviations))
+                else:
+                    base.execute("INSERT INTO pose_priors VALUES (?, ?, 1, 0, ?, ?, NULL, 1)",
+                                 (i, i, x, deviations))
+            base.execute("INSERT INTO pose_priors (" + ("image_id" if version == 3 else "corr_data_id") +
+                         ", coordinate_system) VALUES (999, 1)")
+            base.commit()
+            base.close()
+            run("bundle", "in", f"out{version}", "--database_path", f"{version}.db")
+            for i, x in self.positions(f"out{version}").items():
+                self.assertLess(abs(x - self.positions("out")[i]).max(), 1e-9)
+
+    def test_priors_of_the_earth(self):
+        """Latitude, longitude and height become metres from the first image."""
+        self.make_model("OPENCV", cameras=1)
+        run("bundle", "in", "start")
+        places = self.positions("start")
+        first = min(places)
+        base = sqlite3.connect("gps.db")
+        base.execute("CREATE TABLE pose_priors (image_id INTEGER PRIMARY KEY, position BLOB, "
+                     "coordinate_system INTEGER, position_covariance BLOB)")
+        for i, x in places.items():
+            x = 3 * (x - places[first])  # near the equator
+            base.execute("INSERT INTO pose_priors VALUES (?, ?, 0, NULL)",
+                         (i, struct.pack("<3d", x[1] / 110574.276, 30 + x[0] / 111319.491, 20 + x[2])))
+        base.commit()
+        run("bundle", "in", "out", "--database_path", "gps.db", "--prior-std", "0.01")
+        for i, x in self.positions("out").items():
+            self.assertLess(abs(x - 3 * (places[i] - places[first])).max(), 0.02)
+        base.execute("UPDATE pose_priors SET coordinate_system = 1 WHERE image_id = 11")
+        base.commit()
+        base.close()
+        self.assertIn("mixed", run("bundle", "in", "out", "--database_path", "gps.db", status=1)[1])
+
+    def test_bad_priors(self):
+        self.make_model("OPENCV", cameras=1)
+        for text, words in (("5 1 2", "line 1, X Y Z"), ("x.jpg 1 2 3", "no image with name or id x.jpg"),
+                            ("5 1 2 3 4", "SX SY SZ"), ("5 1 2 3 1 1 1 1", "text follows"),
+                            ("5 1 2 3 1 1 0", "not positive definite"), ("5 1 2 nan", "line 1, X Y Z"),
+                            ("5 1 2 3\n5 1 2 3", "line 2, prior: image 5 has two priors"),
+                            ("5 1 2 3\n8 1 1 1", "2 images of the model have a position, 3 are needed"),
+                            ("5 1 1 1\n8 2 2 2\n11 3 3 3", "lie on a line")):
+            with open("priors.txt", "w", encoding="utf-8") as file:
+                file.write(text + "\n")
+            found = run("bundle", "in", "out", "--priors", "priors.txt", status=1)[1]
+            self.assertIn(words, found)
+            self.assertIn("priors.txt", found)
+        for content in (b"", b"text", b"SQLite format 3\0" + bytes(100)):
+            with open("bad.db", "wb") as file:
+                file.write(content)
+            self.assertIn("bad.db: ", run("bundle", "in", "out", "--database_path", "bad.db", status=1)[1])
+        run("bundle", "in", "out", "--database_path", "missing.db", status=1)
+        run("bundle", "in", "out", "--database_path", "bad.db", "--priors", "priors.txt", status=2)
+        self.assertFalse(os.path.exists("out"))
+
+    def make_transforms(self, folder, moved=None):
+        """As nerfstudio writes it, and with its numbers in NumPy"""
+        cameras, images, _ = colmap_models.read(folder)
+        frames = []
+        for i, image in images.items():
+            r = colmap_models.matrix(image["q"]).T
+            c2w = np.eye(4)
+            c2w[:3, :3], c2w[:3, 3] = r * [1, -1, -1], -r @ image["t"]
+            if moved is not None:
+                c2w = moved @ c2w
+            frames.append({"file_path": "images/" + image["name"].decode(), "sharpness": 5.5 + i,
+                           "transform_matrix": c2w.tolist(), "colmap_im_id": i})
+        camera = cameras[3]
+        k1, k2, p1, p2 = camera["params"][4:]
+        return {"w": 1600, "h": 1200, "fl_x": camera["params"][0], "fl_y": camera["params"][1],
+                "cx": camera["params"][2], "cy": camera["params"][3], "k1": k1, "k2": k2, "p1": p1, "p2": p2,
+                "camera_model": "OPENCV", "frames": frames, "ply_file_path": "sparse_pc.ply"}
+
+    def same_frames(self, found, wanted, delta):
+        self.assertEqual(list(found), list(wanted))
+        for name in ("fl_x", "fl_y", "cx", "cy", "k1", "k2", "p1", "p2"):
+            self.assertAlmostEqual(found[name], wanted[name], delta=delta)
+        self.assertEqual(len(found["frames"]), len(wanted["frames"]))
+        for a, b in zip(found["frames"], wanted["frames"]):
+            self.assertEqual({**a, "transform_matrix": 0}, {**b, "transform_matrix": 0})
+            self.assertLess(np.abs(np.subtract(a["transform_matrix"], b["transform_matrix"])).max(), delta)
+
+    def test_transforms_of_nerfstudio(self):
+        """applied_transform, ply_file_path and unknown keys stay."""
+        self.make_model("OPENCV", cameras=1)
+        applied = np.array([[1.0, 0, 0, 0], [0, 0, 1, 0], [0, -1, 0, 0], [0, 0, 0, 1]])
+        before = {**self.make_transforms("in", applied), "applied_transform": applied[:3].tolist(), "mine": {"a": [1]}}
+        before["frames"].append({**before["frames"][0], "file_path": "images/other.jpg", "colmap_im_id": 999})
+        write_json("transforms.json", before)
+        _, log = run("bundle", "in", "out", "--transforms", "transforms.json")
+        self.assertIn("1 of its 13 frames are not in the model", log)
+        after = {**self.make_transforms("out", applied), "applied_transform": applied[:3].tolist(), "mine": {"a": [1]}}
+        after["frames"].append(before["frames"][-1])
+        self.same_frames(json.loads(read("transforms.json")), after, 1e-12)
+        run("bundle", "in", "posed", "--poses", "transforms.json", "--max-iterations", "0", "-q")
+        posed, wanted = colmap_models.read("posed")[1], colmap_models.read("out")[1]
+        for i, image in wanted.items():
+            for a, b in zip(image["q"] + image["t"], posed[i]["q"] + posed[i]["t"]):
+                self.assertAlmostEqual(a, b, delta=1e-12)
+
+    def test_transforms_of_instant_ngp(self):
+        """Turned, scaled and moved without a word about it"""
+        self.make_model("OPENCV", cameras=1)
+        moved = np.eye(4)
+        moved[:3, :3] = colmap_models.matrix([0.5, 0.1, -0.7, 0.3])
+
+        def transform(folder):
+            found = self.make_transforms(folder, moved)
+            for frame in found["frames"]:
+                for row, by in zip(frame["transform_matrix"], (1, 2, -3)):
+                    row[3] = 0.3 * row[3] + by
+                frame["file_path"] = frame["file_path"].replace("images/", "./images/")
+            fl = found["fl_x"], found["fl_y"]
+            return {"camera_angle_x": 2 * np.arctan(800 / fl[0]), "camera_angle_y": 2 * np.arctan(600 / fl[1]),
+                    **found, "is_fisheye": False, "aabb_scale": 32}
+
+        write_json("transforms.json", transform("in"))
+        run("bundle", "in", "out", "--transforms", "transforms.json")
+        found = json.loads(read("transforms.json"))
+        self.same_frames(found, transform("out"), 1e-9)
+        self.assertAlmostEqual(found["camera_angle_x"], transform("out")["camera_angle_x"], delta=1e-12)
+        write_json("other.json", {**found, "frames": [{**frame, "transform_matrix": np.eye(4).tolist()}
+                                                      for frame in found["frames"]]})
+        self.assertIn("lie on a line", run("bundle", "in", "out", "--transforms", "other.json", status=1)[1])
+
+    def test_new_transforms(self):
+        """With one camera, or one for each frame"""
+        self.make_model("OPENCV", cameras=1)
+        run("bundle", "in", "out", "--transforms", "new.json")
+        found, wanted = json.loads(read("new.json")), self.make_transforms("out")
+        for a, b in zip(found["frames"], wanted["frames"]):
+            self.assertEqual(a["file_path"], b["file_path"][7:])
+            self.assertLess(np.abs(np.subtract(a["transform_matrix"], b["transform_matrix"])).max(), 1e-12)
+        del wanted["ply_file_path"]
+        self.assertEqual({**found, "frames": 0}, {**wanted, "frames": 0})
+        self.make_model("OPENCV_FISHEYE", "SIMPLE_PINHOLE")
+        run("bundle", "in", "out", "--transforms", "two.json")
+        cameras = colmap_models.read("out")[0]
+        found = json.loads(read("two.json"))["frames"]
+        self.assertEqual([found[0][k] for k in ("fl_x", "fl_y", "cx", "cy", "k1", "k2", "k3", "k4")],
+                         cameras[3]["params"])
+        self.assertEqual([found[1][k] for k in ("fl_x", "cx", "cy")], cameras[5]["params"])
+        self.assertEqual([frame["camera_model"] for frame in found[:2]], ["OPENCV_FISHEYE", "OPENCV"])
+
+    def test_bad_transforms(self):
+        self.make_model("OPENCV", cameras=1)
+        good = self.make_transforms("in")
+        good["applied_transform"] = np.eye(4)[:3].tolist()
+        frame = good["frames"][0]
+        for bad, words in (
+                ("{", "t.json: "), ("[]", "no list"), ({"frames": 3}, "no list"), ({"frames": [3]}, "no file_path"),
+                ({"frames": []}, "none of the 0 frames"),
+                ({"frames": [{"file_path": "a.jpg"}]}, "transform_matrix of frame 0"),
+                ({"frames": [{**frame, "transform_matrix": np.zeros((4, 4)).tolist()}]}, "no rotation"),
+                ({"frames": [frame, frame]}, "two frames are of image 5"),
+                ({**good, "applied_transform": 3}, "applied_transform is no rotation"),
+                ({**good, "applied_scale": 0}, "applied_scale is no number"),
+                ({**good, "w": 800}, "the pictures were resized")):
+            write_json("t.json", bad)
+            found = run("bundle", "in", "out", "--transforms", "t.json", status=1)[1]
+            self.assertIn(words, found)
+            self.assertIn("t.json", found)
+        write_json("t.json", good)
+        for arguments in (("t.json",), ("t.json", "out"), ("--input_path", "t.json", "--output_path", "out")):
+            self.assertIn("t.json contains poses, but no observations", run("bundle", *arguments, status=1)[1])
+        run("bundle", "in", "--transforms", "t.json", status=2)
+        self.assertFalse(os.path.exists("out"))
+        self.make_model("FOV")
+        self.assertIn("it cannot hold camera 3: FOV", run("bundle", "in", "out", "--transforms", "n.json", status=1)[1])
+        self.assertFalse(os.path.exists("n.json"))
+
+    def test_in_place_of_colmap_in_a_script(self):
+        """The script of the tutorial; its costs are those of COLMAP or lower."""
+        if not shutil.which("colmap"):
+            self.skipTest("no colmap (Debian package colmap)")
+        with open("colmap", "w", encoding="ascii") as file:
+            file.write('#!/bin/sh\nif [ "$1" = bundle_adjuster ]; then\n  shift\n'
+                       f'  exec {PROGRAM} bundle "$@"\nfi\nexec {shutil.which("colmap")} "$@"\n')
+        os.chmod("colmap", 0o755)
+        costs = {}
+        for program in (shutil.which("colmap"), os.path.abspath("colmap")):
+            self.make_model("OPENCV", "RADIAL")
+            for call in (["bundle_adjuster", "--input_path", "in", "--output_path", "in",
+                          "--BundleAdjustment.refine_principal_point", "1"],
+                         ["model_converter", "--input_path", "in", "--output_path", "in", "--output_type", "TXT"],
+                         ["model_converter", "--input_path", "in", "--output_path", "in", "--output_type", "BIN"],
+                         ["model_analyzer", "--path", "in"]):
+                done = subprocess.run([program, *call], capture_output=True, text=True, timeout=120, check=False)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            costs[program] = colmap_models.cost("in")
+        (theirs, n), (ours, m) = costs.values()
+        self.assertEqual(n, m)
+        self.assertLess(ours, theirs * (1 + 1e-6))
+
+    def test_archives(self):
+        """tar and zip, packed from the folder and from above, give the results of the folder."""
+        self.make_model("OPENCV")
+        run("bundle", "in", "out")
+        shutil.copytree("in", "sparse/0")
+        os.mkdir("new")
+        subprocess.run(["tar", "cf", "a.tar", "-C", "in", "points3D.bin", "images.bin", "cameras.bin"], check=True)
+        subprocess.run(["tar", "cf", "b.tar", "sparse"], check=True)
+        for name, flat in (("a.zip", True), ("b.zip", False)):
+            with zipfile.ZipFile(name, "w", zipfile.ZIP_DEFLATED) as archive:
+                if not flat:
+                    archive.mkdir("sparse/0") if hasattr(archive, "mkdir") else archive.writestr("sparse/0/", "")
+                for part in MODEL_FILES:
+                    archive.write(f"in/{part}", part if flat else f"sparse/0/{part}")
+        pictures = set()
+        for name in ("a.tar", "b.tar", "a.zip", "b.zip", "in/images.bin"):
+            run("bundle", name, "new", "--report", "r.html")
+            self.assertEqual(self.files("out"), self.files("new"))
+            for element in ("bundleview",) if name.endswith(".bin") else ("bundleview", "decodebin ! bundleview"):
+                launch(f"filesrc location={name} ! {element} period=1 ! pngenc ! filesink location=view.png")
+                pictures.add(read("view.png"))
+        self.assertEqual(len(pictures), 1)
+        self.assertGreater(len(pictures.pop()), 10000)
+        shutil.copytree("in", "sparse/1")
+        subprocess.run(["tar", "cf", "two.tar", "sparse"], check=True)
+        with open("a.tar", "rb") as file, open("cut.tar", "wb") as cut:
+            cut.write(file.read(20000))
+        with open("a.zip", "rb") as file, open("cut.zip", "wb") as cut:
+            cut.write(file.read(20000))
+        with zipfile.ZipFile("part.zip", "w") as archive:
+            archive.write("in/cameras.bin", "cameras.bin")
+        for name, words in (("two.tar", "several models"), ("cut.tar", "the tar archive ends within"),
+                            ("cut.zip", "the zip archive is damaged"), ("part.zip", "does not contain points3D.bin"),
+                            ("view.png", "neither a folder nor a tar or zip archive"), ("none.zip", "none.zip: ")):
+            self.assertIn(words, run("bundle", name, "new", status=1)[1])
+
     def test_points_behind_and_short_tracks(self):
         self.make_model("PINHOLE", cameras=1)
         cameras, images, points = colmap_models.read("in")
@@ -745,8 +1105,12 @@ class ColmapModels(Tool):
                 ((*call, "--BundleAdjustment.function_tolerance"), "followed by a value"),
                 (("bundle", "--input_path", "in"), "--output_path is missing"),
                 (("bundle", "in", "out", "-o", "x.ply"), "--output is not possible"),
+                (("bundle", "in", "out", "--video", "x.webm"), "--video is not possible"),
                 (("bundle", "in", "out", "--show"), "--show is not possible"),
                 (("bundle", "in", "out", "third"), "must be MODEL_IN MODEL_OUT"),
+                (("bundle", "in", "out", "--loss", "l2"), "--loss l2 is none of none, trivial, soft_l1"),
+                (("bundle", "in", "out", "--gauge", "fixed"), "is none of two-cameras and free"),
+                (("bundle", "in", "--gauge", "free"), "--gauge is for MODEL_IN MODEL_OUT"),
                 (("bundle", "in", "--keep-behind"), "is for MODEL_IN MODEL_OUT")):
             self.assertIn(text, run(*arguments, status=2)[1])
         with open("project.ini", "w", encoding="utf-8") as file:
@@ -1182,6 +1546,11 @@ class Reports(Tool):
         launch("bundletestsrc cameras=8 points=300 ! filesink location=b.txt")
         run("bundle", "b.txt", "--report", "b.html", "-q")
         self.check_page("b.html")
+        launch("bundletestsrc cameras=8 points=300 format=colmap ! filesink location=m.tar")
+        os.mkdir("model")
+        subprocess.run(["tar", "xf", "m.tar", "-C", "model"], check=True)
+        run("bundle", "model", "out", "--report", "m.html", "-q")
+        self.check_page("m.html")
         launch("pbftestsrc num-buffers=2000 ! pbffilesink location=l.pbf")
         run("monitor", "l.pbf", "--report", "l.html", "-q")
         self.check_page("l.html")

@@ -14,6 +14,7 @@
 #include "cuda/core/memory.h"
 
 #define MIN_TRACK 2
+#define POSE (BUNDLE_CAMERA_ALL & ~BUNDLE_CAMERA_INTRINSICS)
 /* A principal point further outside of the picture, in sizes of the picture, is a
  * mistake. */
 #define OUTSIDE 10
@@ -160,10 +161,13 @@ fill_cameras (const BundleModel *model, const BundleModelSettings *settings,
         problem->cameras + BUNDLE_CAMERA_SIZE * (gsize) number[i]);
     problem->lens_of[number[i]] = image->camera;
     problem->lenses[image->camera].constant =
-        mask_lens (model->cameras[image->camera].model, settings);
+        mask_lens (model->cameras[image->camera].model, settings)
+        | model->cameras[image->camera].constant;
     problem->camera_constant[number[i]] =
-        settings->refine_poses ? 0
-                               : BUNDLE_CAMERA_ALL & ~BUNDLE_CAMERA_INTRINSICS;
+        image->constant
+        | (!settings->refine_poses     ? POSE
+            : settings->keep_rotations ? 7 << BUNDLE_CAMERA_ROTATION
+                                       : 0);
   }
 }
 
@@ -177,7 +181,7 @@ fill_points (const BundleModel *model, const BundleModelSettings *settings,
     const BundleModelPoint *point = &model->points[map->point_of[p]];
 
     memcpy (problem->points + 3 * (gsize) p, point->x, sizeof point->x);
-    problem->point_constant[p] = !settings->refine_points;
+    problem->point_constant[p] = !settings->refine_points || point->constant;
     for (gsize k = 0; k < point->n; k++, n++) {
       const BundleModelElement *element = &model->elements[point->first + k];
       const BundleModelImage *image = &model->images[element->image];
@@ -194,15 +198,15 @@ fill_points (const BundleModel *model, const BundleModelSettings *settings,
 /* Numbers the points and images that have observations.
  * @number: n_images, G_MAXUINT32 */
 static void
-number_model (const BundleModel *model, BundleModelMap *map, guint32 *number,
-    guint32 counts[2], gsize *n_observations)
+number_model (const BundleModel *model, guint min_track, BundleModelMap *map,
+    guint32 *number, guint32 counts[2], gsize *n_observations)
 {
   counts[0] = counts[1] = 0;
   *n_observations = 0;
   for (gsize i = 0; i < model->n_points; i++) {
     const BundleModelPoint *point = &model->points[i];
 
-    if (point->n < MIN_TRACK) {
+    if (point->n < MAX (min_track, MIN_TRACK)) {
       map->n_short++;
       continue;
     }
@@ -219,6 +223,30 @@ number_model (const BundleModel *model, BundleModelMap *map, guint32 *number,
   map->n_idle = model->n_images - counts[0];
 }
 
+/* The priors of images that have a number */
+static gboolean
+fill_priors (const BundleModel *model, const guint32 *number,
+    BundleProblem *problem, GError **error)
+{
+  const guint n = model->priors ? model->priors->len : 0;
+
+  if (n > 0 && !NEW_ARRAY (&problem->priors, n))
+    return FALSE;
+  for (guint i = 0; i < n; i++) {
+    const BundleModelPrior *prior =
+        &g_array_index (model->priors, BundleModelPrior, i);
+    BundlePrior *to = &problem->priors[problem->n_priors];
+
+    if (number[prior->image] == G_MAXUINT32)
+      continue;
+    to->camera = number[prior->image];
+    memcpy (to->position, prior->position, sizeof to->position);
+    memcpy (to->information, prior->information, sizeof to->information);
+    problem->n_priors++;
+  }
+  return TRUE;
+}
+
 static BundleProblem *
 make_problem (const BundleModel *model, const BundleModelSettings *settings,
     BundleModelMap *map, guint32 *number, GError **error)
@@ -227,7 +255,8 @@ make_problem (const BundleModel *model, const BundleModelSettings *settings,
   gsize n_observations;
   guint32 counts[2];
 
-  number_model (model, map, number, counts, &n_observations);
+  number_model (
+      model, settings->min_track, map, number, counts, &n_observations);
   if (n_observations == 0) {
     cvis_refuse (error,
         "no point of the model has %d observations in front of its cameras",
@@ -241,12 +270,17 @@ make_problem (const BundleModel *model, const BundleModelSettings *settings,
   if (!NEW_ARRAY (&problem->lenses, model->n_cameras)
       || !NEW_ARRAY (&problem->lens_of, counts[0])
       || !NEW_ARRAY (&problem->camera_constant, counts[0])
-      || !NEW_ARRAY (&problem->point_constant, counts[1])) {
+      || !NEW_ARRAY (&problem->point_constant, counts[1])
+      || !fill_priors (model, number, problem, error)) {
     bundle_problem_free (problem);
     return NULL;
   }
   fill_cameras (model, settings, number, problem);
   fill_points (model, settings, number, map, problem);
+  if (!settings->free_gauge && !problem->priors
+      && !memchr (problem->point_constant, TRUE, counts[1]))
+    bundle_model_gauge_init (
+        &map->gauge, model, map->image_of, counts[0], problem->camera_constant);
   return problem;
 }
 
@@ -330,4 +364,6 @@ bundle_model_update (BundleModel *model, const BundleProblem *problem,
   for (gsize i = 0; i < problem->n_points; i++)
     model->points[map->point_of[i]].error = errors[i];
   g_free (errors);
+  bundle_model_gauge_apply (&map->gauge, model, map->image_of,
+      problem->n_cameras, map->point_of, problem->n_points);
 }

@@ -5,7 +5,7 @@
 /* From a model of COLMAP to a problem for the solver, and back. */
 #pragma once
 
-#include "cuda/bundle/colmap/model.h"
+#include "cuda/bundle/colmap/gauge.h"
 #include "cuda/bundle/problem.h"
 
 G_BEGIN_DECLS
@@ -16,11 +16,17 @@ G_BEGIN_DECLS
  *   parameters change
  * @keep_behind: observations behind their cameras are used; otherwise they are
  *   deleted, and so are points that keep fewer than two observations
+ * @keep_rotations: with @refine_poses, only positions change
+ * @free_gauge: position, rotation and scale of the scene are left where the solver
+ *   ends; otherwise they are held as gauge.h says, unless constant parameters or priors
+ *   hold them
+ * @min_track: points with fewer observations stay as they are; at least 2
  */
 typedef struct {
   gboolean refine_focal, refine_centre, refine_extra, refine_poses;
   gboolean refine_points;
-  gboolean keep_behind;
+  gboolean keep_behind, keep_rotations, free_gauge;
+  guint min_track;
 } BundleModelSettings;
 
 /**
@@ -29,13 +35,15 @@ typedef struct {
  *   point of the problem
  * @n_behind: deleted observations behind their cameras
  * @n_deleted: points that kept fewer than two observations, deleted
- * @n_short: points that had fewer than two from the start, which stay as they are
+ * @n_short: points that had too few from the start, which stay as they are
  * @n_idle: images without observations, which stay as they are
+ * @gauge: of the model before the adjustment
  */
 typedef struct {
   guint32 *image_of, *point_of;
   gsize n_behind, n_deleted, n_short;
   guint n_idle;
+  BundleModelGauge gauge;
 } BundleModelMap;
 
 /* Deletes from @model what @settings demand, and makes a problem of the rest. Lens i is

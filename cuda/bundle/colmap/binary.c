@@ -15,6 +15,7 @@
 #include "cuda/bundle/colmap/parts.h"
 #include "cuda/bundle/formats/text.h"
 #include "cuda/core/cancel.h"
+#include "cuda/core/memory.h"
 
 #define CAMERA_BYTES 24 /* of the smallest records */
 #define IMAGE_BYTES 73
@@ -197,6 +198,24 @@ read_name (Bytes *b, BundleModelImage *image, GError **error)
   return TRUE;
 }
 
+G_STATIC_ASSERT (sizeof (BundleModelFeature) == FEATURE_BYTES);
+
+/* Between a file and memory, which have the same layout; numbers of 64 bits */
+static void
+copy_features (gpointer to, gconstpointer from, gsize bytes)
+{
+  memcpy (to, from, bytes);
+#if G_BYTE_ORDER == G_BIG_ENDIAN
+  for (gsize i = 0; i < bytes; i += 8) {
+    guint64 value;
+
+    memcpy (&value, (guint8 *) to + i, sizeof value);
+    value = GUINT64_FROM_LE (value);
+    memcpy ((guint8 *) to + i, &value, sizeof value);
+  }
+#endif
+}
+
 static gboolean
 read_binary_image (
     Bytes *b, BundleModel *model, BundleModelImage *image, GError **error)
@@ -213,12 +232,9 @@ read_binary_image (
     return FALSE;
   image->first = model->n_features;
   model->n_features += image->n;
-  for (gsize i = 0; i < image->n; i++) {
-    BundleModelFeature *feature = &model->features[image->first + i];
-
-    take_doubles (b, feature->at, 2);
-    feature->point = take_64 (b);
-  }
+  copy_features (
+      model->features + image->first, b->at, image->n * FEATURE_BYTES);
+  b->at += image->n * FEATURE_BYTES;
   return TRUE;
 }
 
@@ -234,8 +250,8 @@ read_binary_images (
       || !BUNDLE_MODEL_NEW (&model->images, n, "images"))
     return FALSE;
   model->n_images = (guint) n;
-  model->features = g_try_malloc_n (
-      files[BUNDLE_MODEL_IMAGES].size / FEATURE_BYTES + 1, FEATURE_BYTES);
+  model->features = cvis_memory_new (
+      files[BUNDLE_MODEL_IMAGES].size + FEATURE_BYTES, FALSE, NULL);
   if (model->features == NULL)
     return bundle_model_reject_memory (
         "features", files[BUNDLE_MODEL_IMAGES].size / FEATURE_BYTES, error);
@@ -281,8 +297,8 @@ read_binary_points (
       || !BUNDLE_MODEL_NEW (&model->points, n, "points"))
     return FALSE;
   model->n_points = n;
-  model->elements = g_try_malloc_n (
-      files[BUNDLE_MODEL_POINTS].size / ELEMENT_BYTES + 1, ELEMENT_BYTES);
+  model->elements = cvis_memory_new (
+      files[BUNDLE_MODEL_POINTS].size + ELEMENT_BYTES, FALSE, NULL);
   if (model->elements == NULL)
     return bundle_model_reject_memory ("elements of tracks",
         files[BUNDLE_MODEL_POINTS].size / ELEMENT_BYTES, error);
@@ -346,9 +362,12 @@ write_binary_cameras (const BundleModel *model, BundleText *to)
 static void
 write_binary_images (const BundleModel *model, BundleText *to)
 {
+  bundle_text_reserve (to, model->n_features * FEATURE_BYTES
+                               + model->n_images * (gsize) (2 * IMAGE_BYTES));
   put_64 (to, model->n_images);
   for (guint i = 0; i < model->n_images && !cvis_cancelled (); i++) {
     const BundleModelImage *image = &model->images[i];
+    gchar *at;
 
     put_32 (to, image->id);
     put_doubles (to, image->q, 4);
@@ -356,33 +375,67 @@ write_binary_images (const BundleModel *model, BundleText *to)
     put_32 (to, model->cameras[image->camera].id);
     bundle_text_bytes (to, image->name, strlen (image->name) + 1);
     put_64 (to, image->n);
-    for (gsize k = 0; k < image->n; k++) {
-      const BundleModelFeature *feature = &model->features[image->first + k];
-
-      put_doubles (to, feature->at, 2);
-      put_64 (to, feature->point);
-    }
+    at = bundle_text_reserve (to, image->n * FEATURE_BYTES);
+    if (at == NULL)
+      return;
+    copy_features (
+        at, model->features + image->first, image->n * FEATURE_BYTES);
+    to->n += image->n * FEATURE_BYTES;
   }
+}
+
+static gchar *
+store_32 (gchar *to, guint32 value)
+{
+  value = GUINT32_TO_LE (value);
+  memcpy (to, &value, sizeof value);
+  return to + sizeof value;
+}
+
+static gchar *
+store_64 (gchar *to, guint64 value)
+{
+  value = GUINT64_TO_LE (value);
+  memcpy (to, &value, sizeof value);
+  return to + sizeof value;
+}
+
+static gchar *
+store_double (gchar *to, gdouble value)
+{
+  guint64 bits;
+
+  memcpy (&bits, &value, sizeof bits);
+  return store_64 (to, bits);
 }
 
 static void
 write_binary_points (const BundleModel *model, BundleText *to)
 {
+  bundle_text_reserve (to, 8 + model->n_points * (gsize) POINT_BYTES
+                               + model->n_elements * ELEMENT_BYTES);
   put_64 (to, model->n_points);
   for (gsize i = 0; i < model->n_points && !cvis_cancelled_at (i); i++) {
     const BundleModelPoint *point = &model->points[i];
 
-    put_64 (to, point->id);
-    put_doubles (to, point->x, 3);
-    bundle_text_bytes (to, point->colour, sizeof point->colour);
-    put_doubles (to, &point->error, 1);
-    put_64 (to, point->n);
+    gchar *at =
+        bundle_text_reserve (to, POINT_BYTES + point->n * ELEMENT_BYTES);
+
+    if (at == NULL)
+      return;
+    at = store_64 (at, point->id);
+    for (guint k = 0; k < 3; k++)
+      at = store_double (at, point->x[k]);
+    memcpy (at, point->colour, sizeof point->colour);
+    at = store_double (at + sizeof point->colour, point->error);
+    at = store_64 (at, point->n);
     for (gsize k = 0; k < point->n; k++) {
       const BundleModelElement *element = &model->elements[point->first + k];
 
-      put_32 (to, model->images[element->image].id);
-      put_32 (to, element->feature);
+      at = store_32 (at, model->images[element->image].id);
+      at = store_32 (at, element->feature);
     }
+    to->n = (gsize) (at - to->data);
   }
 }
 

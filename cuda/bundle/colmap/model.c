@@ -12,6 +12,8 @@
 #include "cuda/bundle/colmap/parts.h"
 #include "cuda/bundle/formats/scanner.h"
 #include "cuda/core/cancel.h"
+#include "cuda/core/memory.h"
+#include "cuda/core/threadpool.h"
 
 #define LARGEST 1e100 /* as in texts: its square is finite */
 
@@ -22,18 +24,26 @@ bundle_model_free (BundleModel *model)
     return;
   for (guint i = 0; model->images && i < model->n_images; i++)
     g_free (model->images[i].name);
-  g_free (model->cameras);
-  g_free (model->images);
-  g_free (model->features);
-  g_free (model->points);
-  g_free (model->elements);
+  free (model->cameras);
+  free (model->images);
+  free (model->features);
+  free (model->points);
+  free (model->elements);
   for (guint i = 0; i < G_N_ELEMENTS (model->comments); i++)
     g_free (model->comments[i]);
   g_clear_pointer (&model->rigs, g_bytes_unref);
   g_clear_pointer (&model->frames, g_bytes_unref);
   g_clear_pointer (&model->frame_list, g_array_unref);
+  g_clear_pointer (&model->priors, g_array_unref);
   g_free (model->rig);
   g_free (model);
+}
+
+gpointer
+bundle_model_allocate (gsize n, gsize size)
+{
+  return n < G_MAXSSIZE / size ? cvis_memory_new (MAX (n, 1) * size, TRUE, NULL)
+                               : NULL;
 }
 
 gboolean
@@ -97,10 +107,24 @@ bundle_model_fault (const BundleModelFile *files, gboolean binary, guint file,
 
 /* --- checks ------------------------------------------------------------------ */
 
+#define POINTS 4096  /* checked by a thread at once */
+#define LARGE 100000 /* features and elements worth threads */
+
+/**
+ * Check:
+ * @table: index + 1 of the image with each id, up to @n_table; @images: of larger ids
+ * @n_named: features that name a point
+ * @bad_image, @bad_point: the first one with a fault, found by all threads
+ */
 typedef struct {
   BundleModel *model;
   const BundleModelFile *files;
   GError **error;
+  guint32 *table;
+  gsize n_table;
+  GHashTable *images;
+  GMutex mutex; /* of the rest */
+  gsize n_named, bad_image, bad_point;
 } Check;
 
 #define FAULT(check, file, record, id, field, ...)                             \
@@ -175,7 +199,7 @@ check_image (const Check *check, guint i, GHashTable *cameras)
       && image->q[3] == 0)
     return FAULT (
         check, BUNDLE_MODEL_IMAGES, i, image->id, "QW QX QY QZ", "they are 0");
-  for (gsize k = 0; k < image->n; k++)
+  for (gsize k = 0; i == check->bad_image && k < image->n; k++)
     if (!are_numbers (check->model->features[image->first + k].at, 2))
       return FAULT (check, BUNDLE_MODEL_IMAGES, i, image->id, "POINTS2D",
           "feature %" G_GSIZE_FORMAT " is not at a finite position up to 1e100",
@@ -184,55 +208,147 @@ check_image (const Check *check, guint i, GHashTable *cameras)
 }
 
 static gboolean
-check_images (const Check *check, GHashTable *cameras, GHashTable *images)
+check_images (const Check *check, GHashTable *cameras)
 {
   for (guint i = 0; i < check->model->n_images && !cvis_cancelled_at (i); i++) {
     const guint32 id = check->model->images[i].id;
 
-    if (!add_id (images, id, i))
+    if (!add_id (check->images, id, i))
       return FAULT (
           check, BUNDLE_MODEL_IMAGES, i, id, "IMAGE_ID", "duplicate id %u", id);
+    if (id < check->n_table)
+      check->table[id] = i + 1;
     if (!check_image (check, i, cameras))
       return FALSE;
   }
   return TRUE;
 }
 
-static gboolean
-check_element (const Check *check, gsize i, BundleModelElement *element,
-    const GHashTable *images, guint8 *taken)
+/* Counts features that name a point, and finds an image with a position that is no
+ * number. */
+static void
+scan_features (guint first, guint count, gpointer data)
 {
+  Check *check = data;
+  gsize n_named = 0, bad = G_MAXSIZE;
+
+  for (guint i = first; i < first + count; i++) {
+    const BundleModelImage *image = &check->model->images[i];
+    const BundleModelFeature *features = check->model->features + image->first;
+    gboolean good = TRUE;
+
+    for (gsize k = 0; k < image->n; k++) {
+      good &= are_numbers (features[k].at, 2);
+      n_named += features[k].point != BUNDLE_MODEL_NO_POINT;
+    }
+    if (!good)
+      bad = MIN (bad, i);
+  }
+  g_mutex_lock (&check->mutex);
+  check->n_named += n_named;
+  check->bad_image = MIN (check->bad_image, bad);
+  g_mutex_unlock (&check->mutex);
+}
+
+/* Index of the image with this id; G_MAXUINT: none */
+static guint
+find_image (const Check *check, guint32 id)
+{
+  return id < check->n_table ? check->table[id] - 1
+                             : bundle_model_find_image (check->images, id);
+}
+
+/* The point that the element's feature names; NULL without such a feature.
+ * @image: (out): index */
+static const guint64 *
+find_named_point (
+    const Check *check, const BundleModelElement *element, guint *image)
+{
+  const BundleModel *model = check->model;
+
+  *image = find_image (check, element->image);
+  return *image != G_MAXUINT && element->feature < model->images[*image].n
+             ? &model->features[model->images[*image].first + element->feature]
+                    .point
+             : NULL;
+}
+
+/* Replaces ids of images by indices in the tracks without a fault. */
+static void
+scan_tracks (guint first, guint count, gpointer data)
+{
+  Check *check = data;
   BundleModel *model = check->model;
+  const gsize end = MIN ((gsize) (first + count) * POINTS, model->n_points);
+  gsize bad = G_MAXSIZE, n_unnamed = 0;
+
+  for (gsize i = (gsize) first * POINTS; i < end && bad == G_MAXSIZE; i++) {
+    const BundleModelPoint *point = &model->points[i];
+    BundleModelElement *track = model->elements + point->first;
+    guint image;
+
+    if (!are_numbers (point->x, 3))
+      bad = i;
+    for (gsize k = 0; k < point->n && bad == G_MAXSIZE; k++) {
+      const guint64 *named = find_named_point (check, &track[k], &image);
+
+      if (!named || (*named != point->id && *named != BUNDLE_MODEL_NO_POINT))
+        bad = i;
+      else
+        n_unnamed += *named != point->id;
+    }
+    for (gsize k = 0; k < point->n && bad == G_MAXSIZE; k++)
+      track[k].image = find_image (check, track[k].image);
+  }
+  g_mutex_lock (&check->mutex);
+  check->bad_point = MIN (check->bad_point, bad);
+  model->n_unnamed += n_unnamed;
+  g_mutex_unlock (&check->mutex);
+}
+
+/* @taken: a bit for each feature */
+static gboolean
+is_taken (const guint64 *taken, gsize feature)
+{
+  return taken[feature / 64] >> feature % 64 & 1;
+}
+
+/* @image: index */
+static gboolean
+reject_second_track (const Check *check, gsize i, guint image, guint feature)
+{
+  return FAULT (check, BUNDLE_MODEL_POINTS, i, check->model->points[i].id,
+      "POINT2D_IDX of a track",
+      "feature %u of image %u occurs in a second track", feature,
+      check->model->images[image].id);
+}
+
+/* The fault of an element that scan_tracks() left as it is */
+static gboolean
+check_element (const Check *check, gsize i, const BundleModelElement *element,
+    const guint64 *taken)
+{
+  const BundleModel *model = check->model;
   const guint64 id = model->points[i].id;
-  const guint index = bundle_model_find_image (images, element->image);
+  guint image;
+  const guint64 *named = find_named_point (check, element, &image);
   const gchar *name =
       bundle_model_file_name (BUNDLE_MODEL_IMAGES, model->binary);
-  const BundleModelImage *image;
-  gsize at;
-  guint64 point;
 
-  if (index == G_MAXUINT)
+  if (image == G_MAXUINT)
     return FAULT (check, BUNDLE_MODEL_POINTS, i, id, "IMAGE_ID of a track",
         "%s has no image %u", name, element->image);
-  image = &model->images[index];
-  element->image = index;
-  if (element->feature >= image->n)
+  if (named == NULL)
     return FAULT (check, BUNDLE_MODEL_POINTS, i, id, "POINT2D_IDX of a track",
-        "image %u has %" G_GSIZE_FORMAT " features, not %u", image->id,
-        image->n, element->feature);
-  at = image->first + element->feature;
-  point = model->features[at].point;
-  if (taken[at])
-    return FAULT (check, BUNDLE_MODEL_POINTS, i, id, "POINT2D_IDX of a track",
-        "feature %u of image %u occurs in a second track", element->feature,
-        image->id);
-  if (point != id && point != BUNDLE_MODEL_NO_POINT)
+        "image %u has %" G_GSIZE_FORMAT " features, not %u",
+        model->images[image].id, model->images[image].n, element->feature);
+  if (is_taken (taken, model->images[image].first + element->feature))
+    return reject_second_track (check, i, image, element->feature);
+  if (*named != id && *named != BUNDLE_MODEL_NO_POINT)
     return FAULT (check, BUNDLE_MODEL_POINTS, i, id, "POINT2D_IDX of a track",
         "%s names another point, %" G_GUINT64_FORMAT
         ", for feature %u of image %u",
-        name, point, element->feature, image->id);
-  model->n_unnamed += point != id;
-  taken[at] = TRUE;
+        name, *named, element->feature, model->images[image].id);
   return TRUE;
 }
 
@@ -269,51 +385,115 @@ check_point_ids (const Check *check)
     if (ids[i - 1][0] == ids[i][0])
       ok = FAULT (check, BUNDLE_MODEL_POINTS, (gsize) ids[i][1], ids[i][0],
           "POINT3D_ID", "duplicate id %" G_GUINT64_FORMAT, ids[i][0]);
-  g_free (ids);
+  free (ids);
   return ok;
 }
 
+/* Takes the features of a point's track. @taken: a bit for each feature */
 static gboolean
-check_points (const Check *check, const GHashTable *images, guint8 *taken)
+take_features (const Check *check, gsize i, guint64 *taken)
+{
+  const BundleModel *model = check->model;
+  const BundleModelPoint *point = &model->points[i];
+
+  for (gsize k = 0; k < point->n; k++) {
+    const BundleModelElement *element = &model->elements[point->first + k];
+    const gsize at = model->images[element->image].first + element->feature;
+
+    if (is_taken (taken, at))
+      return reject_second_track (check, i, element->image, element->feature);
+    taken[at / 64] |= G_GUINT64_CONSTANT (1) << at % 64;
+  }
+  return TRUE;
+}
+
+static gboolean
+check_points (const Check *check, guint64 *taken)
 {
   BundleModel *model = check->model;
+  const gsize end = MIN (check->bad_point, model->n_points);
 
   if (!check_point_ids (check))
     return FALSE;
-  for (gsize i = 0; i < model->n_points && !cvis_cancelled_at (i); i++) {
-    const BundleModelPoint *point = &model->points[i];
+  for (gsize i = 0; i < end && !cvis_cancelled_at (i); i++)
+    if (!take_features (check, i, taken))
+      return FALSE;
+  if (end < model->n_points && !cvis_cancelled ()) {
+    const BundleModelPoint *point = &model->points[end];
 
     if (!are_numbers (point->x, 3))
-      return FAULT (check, BUNDLE_MODEL_POINTS, i, point->id, "X Y Z",
+      return FAULT (check, BUNDLE_MODEL_POINTS, end, point->id, "X Y Z",
           "a number is not finite or above 1e100");
     for (gsize k = 0; k < point->n; k++)
       if (!check_element (
-              check, i, &model->elements[point->first + k], images, taken))
+              check, end, &model->elements[point->first + k], taken))
         return FALSE;
   }
-  for (gsize i = 0; i < model->n_features; i++)
-    model->n_lost +=
-        !taken[i] && model->features[i].point != BUNDLE_MODEL_NO_POINT;
+  model->n_lost = check->n_named + model->n_unnamed;
+  for (gsize i = 0; i < model->n_points; i++)
+    model->n_lost -= model->points[i].n;
   return TRUE;
+}
+
+/* A table of images by ids, which are seldom much larger than their number */
+static gboolean
+make_table (Check *check, GError **error)
+{
+  const BundleModel *model = check->model;
+  gsize largest = 0;
+
+  for (guint i = 0; i < model->n_images; i++)
+    largest = MAX (largest, model->images[i].id);
+  if (largest <= 16 * (gsize) model->n_images)
+    check->n_table = largest + 1;
+  return BUNDLE_MODEL_NEW (&check->table, check->n_table, "ids of images");
+}
+
+static gboolean
+check_contents (Check *check, GHashTable *cameras, guint64 *taken)
+{
+  const BundleModel *model = check->model;
+  CvisPool *pool =
+      cvis_pool_new (model->n_features + model->n_elements < LARGE ? 1 : 0);
+  gboolean ok = check_cameras (check, cameras);
+
+  if (ok) {
+    cvis_pool_run (pool, model->n_images, 4, scan_features, check);
+    ok = check_images (check, cameras);
+  }
+  if (ok) {
+    cvis_pool_run (pool, (guint) ((model->n_points + POINTS - 1) / POINTS), 1,
+        scan_tracks, check);
+    ok = check_points (check, taken);
+  }
+  cvis_pool_free (pool);
+  return ok;
 }
 
 /* Checks the model and replaces ids by indices. */
 static gboolean
 check_model (BundleModel *model, const BundleModelFile *files, GError **error)
 {
-  const Check check = { model, files, error };
+  Check check = { .model = model,
+    .files = files,
+    .error = error,
+    .bad_image = G_MAXSIZE,
+    .bad_point = G_MAXSIZE };
   GHashTable *cameras = g_hash_table_new (NULL, NULL);
-  GHashTable *images = g_hash_table_new (NULL, NULL);
-  guint8 *taken = NULL;
-  const gboolean ok =
-      check_cameras (&check, cameras) && check_images (&check, cameras, images)
-      && BUNDLE_MODEL_NEW (&taken, model->n_features, "features")
-      && check_points (&check, images, taken)
-      && bundle_model_parse_rigs (model, files, error);
+  guint64 *taken = NULL;
+  gboolean ok;
 
+  check.images = g_hash_table_new (NULL, NULL);
+  g_mutex_init (&check.mutex);
+  ok = make_table (&check, error)
+       && BUNDLE_MODEL_NEW (&taken, model->n_features / 64 + 1, "features")
+       && check_contents (&check, cameras, taken)
+       && bundle_model_parse_rigs (model, files, error);
+  g_mutex_clear (&check.mutex);
   g_hash_table_unref (cameras);
-  g_hash_table_unref (images);
-  g_free (taken);
+  g_hash_table_unref (check.images);
+  free (check.table);
+  free (taken);
   return ok;
 }
 

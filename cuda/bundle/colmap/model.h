@@ -17,12 +17,14 @@ G_BEGIN_DECLS
 
 #define BUNDLE_MODEL_NO_POINT G_MAXUINT64
 
-/* @parameters: bundle_lens_size() of them */
+/* @parameters: bundle_lens_size() of them; @constant: bits of those that an adjustment
+ * keeps */
 typedef struct {
   guint32 id;
   BundleLensModel model;
   guint64 width, height;
   gdouble parameters[BUNDLE_LENS_SIZE];
+  guint16 constant;
 } BundleModelCamera;
 
 /**
@@ -31,11 +33,13 @@ typedef struct {
  * @camera: index into cameras
  * @first, @n: its features
  * @moved: the pose has changed since it was read
+ * @constant: bits of the pose that an adjustment keeps, as in BundleProblem
  */
 typedef struct {
   guint32 id;
   guint camera;
   gboolean moved;
+  guint16 constant;
   gdouble q[4], t[3];
   gchar *name;
   gsize first, n;
@@ -56,11 +60,11 @@ typedef struct {
   guint32 image, feature;
 } BundleModelElement;
 
-/* @first, @n: its track, in elements */
+/* @constant: an adjustment keeps its position; @first, @n: its track, in elements */
 typedef struct {
   guint64 id;
   gdouble x[3], error;
-  guint8 colour[3];
+  guint8 colour[3], constant;
   gsize first, n;
 } BundleModelPoint;
 
@@ -75,6 +79,16 @@ typedef struct {
 } BundleModelFrame;
 
 /**
+ * BundleModelPrior: where an image was measured to be
+ * @image: index into images
+ * @information: inverse of the covariance: xx, xy, xz, yy, yz, zz
+ */
+typedef struct {
+  guint image;
+  gdouble position[3], information[6];
+} BundleModelPrior;
+
+/**
  * BundleModel: the arrays are freed by bundle_model_free()
  * @binary: how it was read
  * @comments: (nullable): the lines of the texts before the first record
@@ -82,6 +96,7 @@ typedef struct {
  * @rigs, @frames: (nullable): the files
  * @frame_list: (nullable) (element-type BundleModelFrame)
  * @rig: (nullable): a rig with several sensors, for an error
+ * @priors: (nullable) (element-type BundleModelPrior): not in the files (priors.h)
  * @n_lost: features whose points' tracks do not contain them; @n_unnamed: elements
  *   of tracks whose features name no point
  */
@@ -99,6 +114,7 @@ typedef struct {
   GBytes *rigs, *frames;
   GArray *frame_list;
   gchar *rig;
+  GArray *priors;
   gsize n_lost, n_unnamed;
 } BundleModel;
 

@@ -37,8 +37,10 @@ guint bundle_model_find_image (const GHashTable *images, guint64 id);
 /* @to is a pointer to a pointer: @n elements, cleared.
  * Returns: FALSE with CVIS_ERROR_MEMORY that names @what */
 #define BUNDLE_MODEL_NEW(to, n, what)                                          \
-  ((*(to) = g_try_malloc0_n (MAX (n, 1), sizeof **(to))) != NULL               \
+  ((*(to) = bundle_model_allocate (n, sizeof **(to))) != NULL                  \
       || bundle_model_reject_memory (what, n, error))
+/* Cleared memory, in large pages where these are available; free() */
+gpointer bundle_model_allocate (gsize n, gsize size);
 gboolean bundle_model_reject_memory (
     const gchar *what, gsize n, GError **error);
 

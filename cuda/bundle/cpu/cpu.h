@@ -40,6 +40,7 @@ typedef struct {
 typedef struct _BundleCluster BundleCluster;
 typedef struct _BundleDirect BundleDirect;
 typedef struct _BundleCpuLenses BundleCpuLenses;
+typedef struct _BundleCpuPriors BundleCpuPriors;
 typedef struct _BundleCpuSchur BundleCpuSchur;
 
 /* Processes elements or points first..end-1, a chunk; adds to sums, which
@@ -95,6 +96,7 @@ struct _BundleBackend {
   BundleCluster *cluster;
   BundleDirect *direct;    /* NULL: conjugate gradients */
   BundleCpuLenses *lenses; /* NULL: cameras of BAL */
+  BundleCpuPriors *priors; /* nullable; only with lenses */
 
   /* vectors: 9 for each camera, then the columns of the lenses */
   gsize n_vector;

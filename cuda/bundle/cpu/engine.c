@@ -4,6 +4,7 @@
  */
 /* Memory, and the order of the observations. */
 #include "cuda/bundle/cpu/lenses.h"
+#include "cuda/bundle/cpu/priors.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,7 @@ bundle_cpu_destroy (BundleBackend *b)
   bundle_cluster_free (b->cluster);
   bundle_direct_free (b->direct);
   bundle_lenses_free (b->lenses);
+  bundle_priors_free (b->priors);
   if (b->pool)
     cvis_pool_free (b->pool);
   free (b->camera_constant);
@@ -245,6 +247,8 @@ make_memory (BundleBackend *b, GError **error)
   b->n_vector = cameras * 9;
   b->n_sums = BUNDLE_SUMS;
   if (b->problem->lenses && !bundle_lenses_new (b, error))
+    return FALSE;
+  if (b->problem->priors && !bundle_priors_new (b, error))
     return FALSE;
   return NEW (&b->cameras, cameras * 9) && NEW (&b->new_cameras, cameras * 9)
          && NEW (&b->points, p4) && NEW (&b->new_points, p4)

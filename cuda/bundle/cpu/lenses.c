@@ -4,6 +4,7 @@
  */
 /* Sums of a lens run over its cameras in their order, those of a camera over its
  * segments, so they do not depend on the number of threads. */
+#include "cuda/bundle/cpu/priors.h"
 #include "cuda/bundle/cpu/schur.h"
 
 #include <stdlib.h>
@@ -195,6 +196,7 @@ multiply_poses (guint first, guint count, gpointer data)
     bundle_cpu_sum_camera (b, c, 0, BUNDLE_STEP, sum);
     for (guint i = 0; i < 9; i++)
       b->out[at + i] = b->damping_c[at + i] * b->in[at + i] - sum[i];
+    bundle_priors_multiply (b, c, b->in + at, b->out + at);
     memcpy (b->lenses->arrows[c].sum, sum + 9, BUNDLE_LENS_SIZE * sizeof *sum);
   }
 }
@@ -254,7 +256,8 @@ invert_poses (guint first, guint count, gpointer data)
       for (guint j = i; j < size; j++, at++) {
         const gboolean fixed = (i < BUNDLE_POSE && (constant >> i & 1))
                                || (j < BUNDLE_POSE && (constant >> j & 1));
-        gdouble value = fixed ? 0 : triangle[at];
+        gdouble value =
+            fixed ? 0 : triangle[at] + bundle_priors_at (b, c, i, j);
 
         if (i == j && i < BUNDLE_POSE && !fixed)
           value += b->damping_c[9 * (gsize) c + i];
@@ -444,7 +447,7 @@ bundle_lenses_sum_blocks (BundleBackend *b)
       for (guint j = i; j < size; j++, at++)
         if (j < BUNDLE_POSE)
           b->u[BUNDLE_TRIANGLE * (gsize) c + bundle_cpu_at (i, j)] =
-              triangle[at];
+              triangle[at] + bundle_priors_at (b, c, i, j);
   }
 }
 

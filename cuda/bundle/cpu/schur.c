@@ -11,6 +11,7 @@
  * A thread computes the row of a camera: it goes through the camera's slots, and for
  * each through the slots of the same point, in order. The sums over all points for L
  * are those of chunks of points. */
+#include "cuda/bundle/cpu/priors.h"
 #include "cuda/bundle/cpu/schur.h"
 
 #include <stdlib.h>
@@ -439,7 +440,8 @@ put_own_blocks (BundleBackend *b, guint c)
   for (guint i = 0, at = 0; i < size; i++)
     for (guint j = i; j < size; j++, at++)
       if (j < BUNDLE_POSE)
-        block[BUNDLE_POSE * i + j] = block[BUNDLE_POSE * j + i] = triangle[at];
+        block[BUNDLE_POSE * i + j] = block[BUNDLE_POSE * j + i] =
+            triangle[at] + bundle_priors_at (b, c, i, j);
       else if (i < BUNDLE_POSE)
         row[i * s->k + j - BUNDLE_POSE] = triangle[at];
       else

@@ -89,6 +89,7 @@ get_weights (const BundleBackend *b, const BundleSegment *s, Column square,
     CASE (BUNDLE_LOSS_HUBER);
     CASE (BUNDLE_LOSS_CAUCHY);
     CASE (BUNDLE_LOSS_TUKEY);
+    CASE (BUNDLE_LOSS_SOFT_L1);
 #undef CASE
   }
   for (guint i = s->n_real; i < s->n; i++)

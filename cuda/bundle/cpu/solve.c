@@ -5,6 +5,7 @@
 /* Normal equations, preconditioned conjugate gradients and candidates. Loops
  * over segments, cameras, points or chunks of vectors run in any order; each
  * item writes its own results, which are summed in order. */
+#include "cuda/bundle/cpu/priors.h"
 #include "cuda/bundle/cpu/schur.h"
 
 #include <string.h>
@@ -179,13 +180,14 @@ gboolean
 bundle_cpu_linearize (
     BundleBackend *b, gdouble *cost, gdouble *gradient, GError **error)
 {
-  gdouble sums[BUNDLE_CHUNK_SUMS];
+  gdouble sums[BUNDLE_CHUNK_SUMS], prior_cost;
 
   bundle_cpu_for_segments (b, linearize_segments);
   if (b->lenses)
     bundle_lenses_sum_normal (b);
   else
     bundle_cpu_for_cameras (b, sum_normal_cameras);
+  prior_cost = b->priors ? bundle_priors_linearize (b) : 0;
   share_intrinsics (b, b->gradient_c);
   mask_cameras (b, b->gradient_c);
   share_intrinsics (b, b->diagonal);
@@ -194,7 +196,7 @@ bundle_cpu_linearize (
       b->scale_c[i] = bundle_column_scale (b->diagonal[i]);
   for_points (b, sum_normal_points, sums);
   b->scaled = TRUE;
-  *cost = sum_segments (b, SUM_COST);
+  *cost = sum_segments (b, SUM_COST) + prior_cost;
   *gradient = 0;
   for (gsize i = 0; i < b->n_vector; i++)
     *gradient = MAX (*gradient, fabs (b->gradient_c[i]));
@@ -559,6 +561,10 @@ make_candidate (BundleBackend *b, BundleStep *step)
   bundle_cpu_for_segments (b, evaluate_segments);
   step->model_decrease = sum_segments (b, SUM_MODEL);
   step->cost = sum_segments (b, SUM_COST);
+  if (b->priors) {
+    step->model_decrease += bundle_priors_model (b, b->x);
+    step->cost += bundle_priors_cost (b, b->new_constants);
+  }
   step->step_norm = sqrt (sums[0]);
   step->state_norm = sqrt (sums[1]);
 }

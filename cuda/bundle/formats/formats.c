@@ -8,6 +8,7 @@
 #include <string.h>
 #include "cuda/bundle/formats/cloud.h"
 #include "cuda/bundle/formats/codecs.h"
+#include "cuda/bundle/colmap/archive.h"
 #include "cuda/bundle/formats/tar.h"
 #include "cuda/core/cancel.h"
 
@@ -189,7 +190,7 @@ bundle_format_hint (const gchar *data, gsize size)
     { "\x28\xb5\x2f\xfd", 4,
         "it is compressed with zstd: unpack it with unzstd" },
     { "PK\3\4", 4,
-        "it is a zip archive: unpack it, and pack the three files of a COLMAP "
+        "it is a zip archive: unpack it, and pack the three texts of a COLMAP "
         "model with tar" },
     { "7z\xbc\xaf\x27\x1c", 6, "it is a 7z archive: unpack it" },
     { "\xff\xfe", 2, "it is UTF-16 text: save it as UTF-8" },
@@ -205,6 +206,9 @@ bundle_format_hint (const gchar *data, gsize size)
         "images.txt and points3D.txt in a tar archive" },
   };
 
+  if (bundle_model_is_archive (data, size))
+    return "it is a COLMAP model as binary files or zip archive, which "
+           "cudavision bundle MODEL_IN MODEL_OUT adjusts and bundleview shows";
   data = skip_mark (data, &size);
   for (guint i = 0; i < G_N_ELEMENTS (others); i++)
     if (size >= others[i].n && memcmp (data, others[i].start, others[i].n) == 0)

@@ -16,11 +16,13 @@ G_BEGIN_DECLS
  * @start, @end: of the text
  * @at: current position
  * @by_line: fields are searched on the current line only
+ * @calls: of bundle_scan_more(), which looks at the flag of cancellation now and then
  */
 typedef struct {
   const gchar *name;
   const gchar *start, *at, *end;
   gboolean by_line;
+  guint calls;
 } BundleScanner;
 
 /* Sets CVIS_ERROR_FORMAT about @field, which is at @at. Returns: FALSE */

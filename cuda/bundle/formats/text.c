@@ -23,7 +23,7 @@ bundle_text_reserve (BundleText *text, gsize n)
       text->allocated = size;
     }
   }
-  return text->failed ? NULL : text->data + text->n;
+  return text->failed || !text->data ? NULL : text->data + text->n;
 }
 
 void

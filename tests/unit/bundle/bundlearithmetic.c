@@ -325,7 +325,7 @@ static void
 test_losses (void)
 {
   static const BundleLoss losses[] = { BUNDLE_LOSS_NONE, BUNDLE_LOSS_HUBER,
-    BUNDLE_LOSS_CAUCHY, BUNDLE_LOSS_TUKEY };
+    BUNDLE_LOSS_CAUCHY, BUNDLE_LOSS_TUKEY, BUNDLE_LOSS_SOFT_L1 };
 
   for (guint i = 0; i < G_N_ELEMENTS (losses); i++)
     for (gdouble scale = 0.5; scale < 10; scale *= 3)

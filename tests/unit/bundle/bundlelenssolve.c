@@ -11,6 +11,7 @@
 
 #include "cuda/bundle/engine.h"
 #include "cuda/bundle/formats/formats.h"
+#include "cuda/bundle/pose.h"
 #include "lensscenes.h"
 
 static CvisContext *context; /* NULL: the CPU */
@@ -177,6 +178,112 @@ test_mixture (void)
   }
 }
 
+/* --- priors ------------------------------------------------------------------------- */
+
+static gdouble
+cost_of_priors (const BundleProblem *p)
+{
+  gdouble cost = 0;
+
+  for (guint i = 0; i < p->n_priors; i++) {
+    const BundlePrior *prior = &p->priors[i];
+    const gdouble *a = prior->information;
+    gdouble e[3];
+
+    bundle_pose_centre (p->cameras + 9 * (gsize) prior->camera, e);
+    for (guint k = 0; k < 3; k++)
+      e[k] -= prior->position[k];
+    cost += (a[0] * e[0] * e[0] + a[3] * e[1] * e[1] + a[5] * e[2] * e[2]) / 2
+            + a[1] * e[0] * e[1] + a[2] * e[0] * e[2] + a[4] * e[1] * e[2];
+  }
+  return cost;
+}
+
+static gdouble
+total_cost (const BundleProblem *p)
+{
+  g_autofree gdouble *errors = g_new (gdouble, p->n_observations);
+  gdouble cost = cost_of_priors (p);
+
+  bundle_reprojection_errors (p, 1, errors, NULL);
+  for (gsize i = 0; i < p->n_observations; i++)
+    cost += errors[i] * errors[i] / 2;
+  return cost;
+}
+
+/* Moves a camera along @axis of its own. */
+static gdouble
+cost_of_moved (const BundleProblem *p, guint camera, guint axis, gdouble by)
+{
+  gdouble *t = p->cameras + 9 * (gsize) camera + BUNDLE_CAMERA_TRANSLATION;
+  const gdouble start = t[axis];
+  gdouble cost;
+
+  t[axis] += by;
+  cost = total_cost (p);
+  t[axis] = start;
+  return cost;
+}
+
+/* Priors that differ from the scene, with covariances that are not diagonal */
+static void
+add_priors (BundleProblem *p, guint n)
+{
+  p->priors = calloc (n, sizeof *p->priors);
+  p->n_priors = n;
+  for (guint i = 0; i < n; i++) {
+    BundlePrior *prior = &p->priors[i];
+    static const gdouble information[6] = { 400, 50, -30, 300, 20, 900 };
+
+    prior->camera = (3 * i + 1) % p->n_cameras;
+    bundle_pose_centre (
+        p->cameras + 9 * (gsize) prior->camera, prior->position);
+    for (guint k = 0; k < 3; k++)
+      prior->position[k] += 0.3 * sin (3. * i + k);
+    memcpy (prior->information, information, sizeof information);
+  }
+}
+
+/* With @user_data lenses, as in test_radial(): costs are those of the formula, the
+ * solution is a minimum of it, and any number of threads gives the same bits. */
+static void
+test_priors (gconstpointer user_data)
+{
+  const guint n = GPOINTER_TO_UINT (user_data);
+  g_autoptr (BundleProblem) bal = bundle_lens_scene (n, 300);
+  g_autoptr (BundleProblem) start = make_radial (bal, FALSE);
+  g_autoptr (BundleProblem) p = NULL, other = NULL;
+  BundleConfig config;
+  BundleSummary summary;
+  gdouble cost;
+
+  add_priors (start, n - 3);
+  p = bundle_problem_copy (start, NULL);
+  other = bundle_problem_copy (start, NULL);
+  init_tight (&config);
+  config.eta = 1e-6;
+  config.max_pcg_iterations = 2000;
+  cost = total_cost (p);
+  g_assert_cmpfloat (cost_of_priors (p), >, 1e-3 * cost);
+  summary = solve_lenses (p, &config);
+  assert_close (summary.initial_cost, cost, 1e-9);
+  assert_close (summary.final_cost, total_cost (p), 1e-9);
+  for (guint c = 0; c < n; c++)
+    for (guint k = 0; k < 3; k++) {
+      const gdouble h = 1e-4, middle = total_cost (p);
+      const gdouble up = cost_of_moved (p, c, k, h) - middle;
+      const gdouble down = cost_of_moved (p, c, k, -h) - middle;
+
+      /* the slope is small beside the curvature: the minimum is at hand */
+      g_assert_cmpfloat (fabs (up - down), <, 0.02 * (up + down));
+    }
+  bundle_summary_clear (&summary);
+  config.threads = 3;
+  summary = solve_lenses (other, &config);
+  g_assert_cmpmem (p->cameras, 72 * (gsize) n, other->cameras, 72 * (gsize) n);
+  bundle_summary_clear (&summary);
+}
+
 /* --- backends ------------------------------------------------------------------------ */
 
 static gboolean
@@ -289,6 +396,13 @@ test_refused (void)
     g_assert_nonnull (strstr (error->message, "do not hold camera models"));
     g_clear_error (&error);
   }
+  add_priors (p, 2);
+  p->priors[1].camera = 99;
+  check_refused_lenses (p, &config, "prior 1 is of camera 99, must be 0 to 15");
+  p->priors[1].camera = 3;
+  p->priors[1].information[5] = NAN;
+  check_refused_lenses (p, &config, "a number of prior 1 is not finite");
+  p->n_priors = 0;
   p->lens_of[3] = 1;
   check_refused_lenses (p, &config, "camera 3 has lens 1, must be 0 to 0");
   p->lens_of[3] = 0;
@@ -326,6 +440,10 @@ main (int argc, char **argv)
       "/bundlelenssolve/shared", GINT_TO_POINTER (-14), test_radial);
   g_test_add_func ("/bundlelenssolve/models", test_models);
   g_test_add_func ("/bundlelenssolve/mixture", test_mixture);
+  g_test_add_data_func (
+      "/bundlelenssolve/priors", GUINT_TO_POINTER (14), test_priors);
+  g_test_add_data_func ("/bundlelenssolve/priors-many-lenses",
+      GUINT_TO_POINTER (40), test_priors);
   g_test_add_func ("/bundlelenssolve/backends", test_backends);
   g_test_add_func ("/bundlelenssolve/refused", test_refused);
   result = g_test_run ();

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cuda/bundle/colmap/adjust.h"
+#include "cuda/bundle/colmap/number.h"
 #include "cuda/bundle/engine.h"
 
 /* --- files ---------------------------------------------------------------------- */
@@ -262,6 +263,43 @@ add_rigs (Files *f, guint32 n_sensors)
   add_32 (f->files[4], rig[1]);
   add_32 (f->files[4], rig[2]);
   add_64 (f->files[4], 30);
+}
+
+/* The bytes of printf(), for numbers of all sizes, with few digits, near powers of ten and
+ * halfway between two of 17 digits */
+static void
+test_numbers (void)
+{
+  guint64 state = 7;
+  gdouble special[] = { 0, -0., 1, -1, 0.1, 1e-4, 9.9999999999999991e-5, 1e16,
+    9007199254740991, 9007199254740992, 9007199254740994, 1e17, 1e22, 1e23,
+    0.30000000000000004, 1e-300, 5e-324, 1.7976931348623157e308, 0.5, 1234.5,
+    123456789012.5, 99999999999999984, INFINITY, -INFINITY };
+
+  for (guint i = 0; i < 2000000; i++) {
+    gchar text[BUNDLE_MODEL_NUMBER_MAX + 1], wanted[64];
+    gdouble value;
+
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    if (i < G_N_ELEMENTS (special)) {
+      value = special[i];
+    } else if (i % 4 == 0) { /* any double */
+      memcpy (&value, &state, sizeof value);
+    } else if (i % 4 == 1) { /* few digits */
+      value = (gdouble) (state >> 44) / pow (10, i % 7);
+    } else if (i % 4 == 2) { /* beside a power of ten */
+      value = pow (10, (gint) (state >> 60) - 5);
+      for (guint k = i % 5; k > 0; k--)
+        value = nextafter (value, state >> 40 & 1 ? INFINITY : 0);
+    } else { /* of the usual size */
+      value = ldexp ((gdouble) (gint64) state, -(gint) (10 + i % 70));
+    }
+    if (isnan (value))
+      continue;
+    *bundle_model_write_number (text, value) = '\0';
+    g_snprintf (wanted, sizeof wanted, "%.17g", value);
+    g_assert_cmpstr (text, ==, wanted);
+  }
 }
 
 static void
@@ -690,6 +728,154 @@ test_adjust (void)
   bundle_model_map_clear (&map);
 }
 
+/* The first image stays, the second keeps a coordinate, and the cost is the same as in
+ * the solver's frame. With constant points or poses nothing is moved. */
+static void
+test_gauge (void)
+{
+  g_autoptr (BundleModel) m = make_model ();
+  g_autoptr (BundleProblem) p = NULL, again = NULL;
+  BundleModelImage start[2];
+  BundleModelMap map;
+  BundleSummary summary;
+  BundleConfig config;
+  GError *error = NULL;
+  const gdouble noise = 0.01;
+  gdouble cost;
+
+  for (guint i = 0; i < 2; i++) {
+    m->images[i].t[2] = 0;
+    m->points[N_POINTS + i].x[2] = 5;
+  }
+  for (guint i = 0; i < N_IMAGES; i++) {
+    m->images[i].t[0] += noise * sin (7. * i);
+    m->images[i].q[1] += noise * cos (9. * i);
+  }
+  memcpy (start, m->images, sizeof start);
+  p = bundle_model_problem (m, &refine_all, &map, &error);
+  g_assert_no_error (error);
+  g_assert_true (map.gauge.held);
+  g_assert_cmpuint (map.gauge.image[0], ==, 0);
+  g_assert_cmpuint (map.gauge.image[1], ==, 1);
+  bundle_config_init (&config);
+  g_assert_true (bundle_solve (p, &config, NULL, NULL, NULL, &summary, &error));
+  bundle_model_update (m, p, &map, 1);
+  g_assert_cmpmem (m->images[0].q, 32, start[0].q, 32);
+  g_assert_cmpmem (m->images[0].t, 24, start[0].t, 24);
+  g_assert_cmpfloat (
+      fabs (m->images[1].t[map.gauge.axis] - start[1].t[map.gauge.axis]), <,
+      1e-14);
+  bundle_model_map_clear (&map);
+  config.max_iterations = 0;
+  again = bundle_model_problem (m, &refine_all, &map, &error);
+  cost = summary.final_cost;
+  g_assert_true (
+      bundle_solve (again, &config, NULL, NULL, NULL, &summary, &error));
+  g_assert_cmpfloat (fabs (summary.final_cost - cost), <, 1e-12);
+  bundle_model_map_clear (&map);
+  bundle_problem_free (again);
+  again = bundle_model_problem (m,
+      &(BundleModelSettings){ TRUE, FALSE, TRUE, TRUE, FALSE }, &map, &error);
+  g_assert_false (map.gauge.held);
+  bundle_model_map_clear (&map);
+}
+
+/* --- models read and written by several threads ----------------------------------- */
+
+#define MANY 24
+#define FEATURES_OF_IMAGE 5000
+
+/* Each point is seen by five images. */
+static BundleModel *
+make_large (void)
+{
+  BundleModel *m = g_new0 (BundleModel, 1);
+  const gsize n = MANY * FEATURES_OF_IMAGE;
+
+  m->n_cameras = 1;
+  m->cameras = g_new0 (BundleModelCamera, 1);
+  m->cameras[0] = (BundleModelCamera){ 1, BUNDLE_LENS_PINHOLE, 640, 480,
+    { 500, 500, 320, 240 } };
+  m->n_images = MANY;
+  m->images = g_new0 (BundleModelImage, MANY);
+  m->n_features = m->n_elements = n;
+  m->features = g_new0 (BundleModelFeature, n);
+  m->n_points = n / 5;
+  m->points = g_new0 (BundleModelPoint, m->n_points);
+  m->elements = g_new0 (BundleModelElement, n);
+  for (guint i = 0; i < MANY; i++)
+    m->images[i] = (BundleModelImage){ .id = 3 * i + 1,
+      .q = { 1, 0.1 * i },
+      .t = { 0, 1. / (i + 1), 2 },
+      .name = g_strdup_printf ("%u.jpg", i),
+      .first = (gsize) i * FEATURES_OF_IMAGE,
+      .n = FEATURES_OF_IMAGE };
+  for (gsize i = 0; i < n; i++) {
+    const guint image = (guint) (i % MANY), feature = (guint) (i / MANY);
+    const gsize at = m->images[image].first + feature;
+
+    m->features[at].at[0] = sqrt ((gdouble) i);
+    m->features[at].at[1] = (gdouble) i / 7;
+    m->features[at].point = i / 5 + 1;
+    m->elements[i] = (BundleModelElement){ image, feature };
+  }
+  for (gsize i = 0; i < m->n_points; i++)
+    m->points[i] = (BundleModelPoint){ .id = i + 1,
+      .x = { sin ((gdouble) i), 2, 3 },
+      .error = 0.25,
+      .first = 5 * i,
+      .n = 5 };
+  return m;
+}
+
+static void
+check_large (gboolean binary)
+{
+  g_autoptr (BundleModel) m = make_large ();
+  GBytes *files[BUNDLE_MODEL_FILES], *again[BUNDLE_MODEL_FILES];
+  BundleModelFile parts[BUNDLE_MODEL_FILES] = { 0 };
+  GError *error = NULL;
+  BundleModel *read;
+
+  m->binary = binary;
+  g_assert_true (bundle_model_format (m, binary, files, &error));
+  for (guint i = 0; i <= BUNDLE_MODEL_POINTS; i++)
+    parts[i].data = g_bytes_get_data (files[i], &parts[i].size);
+  read = bundle_model_parse (parts, binary, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (read->n_lost + read->n_unnamed, ==, 0);
+  g_assert_true (bundle_model_format (read, binary, again, &error));
+  for (guint i = 0; i <= BUNDLE_MODEL_POINTS; i++) {
+    g_assert_true (g_bytes_equal (files[i], again[i]));
+    g_bytes_unref (again[i]);
+    g_bytes_unref (files[i]);
+  }
+  bundle_model_free (read);
+
+  /* of two faults the first one is named, whatever thread finds it */
+  m->elements[5 * 20000 + 1].feature = 1 << 20;
+  m->elements[5 * 1000 + 3].image = MANY - 1;
+  m->elements[5 * 1000 + 3].feature = FEATURES_OF_IMAGE;
+  g_assert_true (bundle_model_format (m, binary, files, &error));
+  for (guint i = 0; i <= BUNDLE_MODEL_POINTS; i++)
+    parts[i].data = g_bytes_get_data (files[i], &parts[i].size);
+  g_assert_null (bundle_model_parse (parts, binary, &error));
+  g_assert_nonnull (
+      strstr (error->message, "image 70 has 5000 features, not 5000"));
+  g_assert_nonnull (
+      strstr (error->message, binary ? "record 1001 " : "line 1001,"));
+  g_clear_error (&error);
+  for (guint i = 0; i <= BUNDLE_MODEL_POINTS; i++)
+    g_bytes_unref (files[i]);
+}
+
+static void
+test_large (void)
+{
+  check_large (TRUE);
+  check_large (FALSE);
+}
+
 static void
 check_no_problem (
     BundleModel *m, const BundleModelSettings *settings, const gchar *words)
@@ -732,6 +918,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/bundlemodel/contents", test_contents);
+  g_test_add_func ("/bundlemodel/numbers", test_numbers);
   g_test_add_func ("/bundlemodel/binary-folder", test_binary_folder);
   g_test_add_func ("/bundlemodel/text-folder", test_text_folder);
   g_test_add_func ("/bundlemodel/frames", test_frames);
@@ -740,6 +927,8 @@ main (int argc, char **argv)
   g_test_add_func ("/bundlemodel/faults", test_faults);
   g_test_add_func ("/bundlemodel/problem", test_problem);
   g_test_add_func ("/bundlemodel/adjust", test_adjust);
+  g_test_add_func ("/bundlemodel/large", test_large);
+  g_test_add_func ("/bundlemodel/gauge", test_gauge);
   g_test_add_func ("/bundlemodel/no-problem", test_no_problem);
   return g_test_run ();
 }

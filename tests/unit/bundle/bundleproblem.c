@@ -142,7 +142,7 @@ test_config (void)
   REFUSE (function_tolerance, NAN, "function-tolerance");
   REFUSE (parameter_tolerance, -1, "parameter-tolerance");
   REFUSE (gradient_tolerance, -1, "gradient-tolerance");
-  REFUSE (loss, 4, "loss");
+  REFUSE (loss, 5, "loss");
   REFUSE (loss_scale, 0, "loss-scale");
   REFUSE (initial_radius, 0, "initial-radius");
   REFUSE (threads, 5000, "threads");

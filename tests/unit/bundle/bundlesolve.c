@@ -413,7 +413,7 @@ test_losses (void)
 {
   g_autoptr (BundleProblem) problem = bundle_data_ring (6, 200, 9);
   static const BundleLoss losses[] = { BUNDLE_LOSS_HUBER, BUNDLE_LOSS_CAUCHY,
-    BUNDLE_LOSS_TUKEY };
+    BUNDLE_LOSS_TUKEY, BUNDLE_LOSS_SOFT_L1 };
   g_autofree gdouble *errors = NULL;
   gsize n = problem->n_observations;
 
@@ -836,6 +836,7 @@ static const struct {
   { BUNDLE_LOSS_HUBER, FALSE, FALSE, FALSE },
   { BUNDLE_LOSS_CAUCHY, TRUE, FALSE, FALSE },
   { BUNDLE_LOSS_TUKEY, FALSE, FALSE, FALSE },
+  { BUNDLE_LOSS_SOFT_L1, FALSE, FALSE, FALSE },
 };
 
 /* Neither the final cost nor the way to it depends on position, rotation and unit of
