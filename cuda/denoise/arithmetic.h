@@ -256,12 +256,21 @@ denoise_expect (gint32 noise, gint32 share)
   return (guint32) (noise * noise * (64 + share)) >> 6;
 }
 
-/* Mean squared difference, 1/16, from which a block is no match: one and a half times
- * what noise makes, and 24 levels of 10 bits squared */
-DENOISE_FN guint32
-denoise_no_match (gint32 noise)
+/* The one of @cells cells in which a place @at samples from the start lies after a move by
+ * @v quarter samples */
+DENOISE_FN gint32
+denoise_cell_at (gint32 at, gint32 v, gint32 cells)
 {
-  return denoise_expect (noise, 64) * 3 / 2 + 576 * 16;
+  return denoise_clamp ((at + (v >> 2)) >> 3, 0, cells - 1);
+}
+
+/* Mean squared difference, 1/16, from which a block is no match: one and a half times
+ * what noise makes, and 24 levels of 10 bits squared. @left: variance of the reference's
+ * noise, 1/256 */
+DENOISE_FN guint32
+denoise_no_match (gint32 noise, gint32 left)
+{
+  return denoise_expect (noise, left >> 2) * 3 / 2 + 576 * 16;
 }
 
 /* Whether a frame shows another scene. @bad: blocks of @n that are no match */

@@ -581,13 +581,27 @@ get_square_match (const DenoiseBackend *backend, const DenoiseMatch *matches,
   return &matches[(2 * row + 1) * (backend->cells_across + 1) + 2 * column + 1];
 }
 
+/* Variance of the noise of a reference where it matches a square, 1/256. @left: (nullable) */
+static gint32
+get_square_left (const DenoiseBackend *backend, const guint16 *left,
+    gint32 column, gint32 row, const DenoiseMatch *m)
+{
+  const gint32 half = DENOISE_SQUARE / 2;
+  const gint32 x = denoise_cell_at (
+      column * DENOISE_SQUARE + half, m->x, backend->cells_across);
+  const gint32 y =
+      denoise_cell_at (row * DENOISE_SQUARE + half, m->y, backend->cells_down);
+
+  return left != NULL ? left[y * backend->cells_across + x] : 256;
+}
+
 /* Counts the noise of the matches in one direction, and whether they are matches. Equal
- * samples are those of a repeated frame, and say nothing about noise. */
+ * samples are those of a repeated frame, and say nothing about noise.
+ * @left: (nullable): of the reference */
 static void
 measure_matches (DenoiseBackend *backend, Picture *picture, guint direction,
-    guint32 counts[3][DENOISE_NOISE_MAX + 1])
+    const guint16 *left, guint32 counts[3][DENOISE_NOISE_MAX + 1])
 {
-  const guint32 limit = denoise_no_match (picture->noise[0]);
   guint32 n = 0, bad = 0;
 
   for (gint32 row = 0; row < backend->squares_down; row++)
@@ -599,7 +613,8 @@ measure_matches (DenoiseBackend *backend, Picture *picture, guint direction,
       if (!picture->counted[row * backend->squares_across + column])
         continue;
       n++;
-      bad += ssd / 16 > limit;
+      bad += ssd / 16 > denoise_no_match (picture->noise[0],
+                 get_square_left (backend, left, column, row, m));
       if (ssd > 0)
         counts[0][denoise_noise_of_match (
             ssd, 256, denoise_gain (m->x & 3, m->y & 3))]++;
@@ -635,7 +650,7 @@ analyse_picture (DenoiseBackend *backend, guint64 number)
     prepare_picture (backend, other);
     search_picture (backend, picture, other->planes, picture, (guint) field,
         NULL, picture->matches[d]);
-    measure_matches (backend, picture, d, counts);
+    measure_matches (backend, picture, d, NULL, counts);
   }
   for (guint c = 0; c < backend->n_components; c++) {
     guint32 n = 0;
@@ -813,7 +828,7 @@ average_recursively (
 
     search_picture (backend, picture, backend->recent, picture, (guint) field,
         NULL, picture->matches[0]);
-    measure_matches (backend, picture, 0, counts);
+    measure_matches (backend, picture, 0, backend->recent_left[0], counts);
     linked = !picture->cut[0];
   }
   for (guint c = 0; c < backend->n_components; c++) {

@@ -260,10 +260,8 @@ get_left (const DenoiseCpuMean *mean, const DenoiseCpuReference *r, gint32 x,
     gint32 y, const DenoiseMatch *m)
 {
   const guint16 *left = r->left[mean->component];
-  const gint32 column =
-      denoise_clamp ((x * 8 + (m->x >> 2) + 4) >> 3, 0, mean->cells_across - 1);
-  const gint32 row =
-      denoise_clamp ((y * 8 + (m->y >> 2) + 4) >> 3, 0, mean->cells_down - 1);
+  const gint32 column = denoise_cell_at (x * 8 + 4, m->x, mean->cells_across);
+  const gint32 row = denoise_cell_at (y * 8 + 4, m->y, mean->cells_down);
 
   return left != NULL ? left[row * mean->cells_across + column] : 256;
 }

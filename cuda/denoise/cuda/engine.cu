@@ -442,20 +442,19 @@ describe_search (const DenoiseBackend *b, const Picture *p,
 }
 
 /* Finds the blocks of frame @p in its neighbour @direction, in @reference, and adds to
- * its counts. */
+ * its counts. @left: (nullable): of the reference */
 gboolean
 search_neighbour (DenoiseBackend *b, Picture *p,
-    const DenoiseDevicePlane *reference, guint direction, guint field,
-    GError **error)
+    const DenoiseDevicePlane *reference, const guint16 *left, guint direction,
+    guint field, GError **error)
 {
-  const guint32 limit = denoise_no_match (p->noise[0]);
   DenoiseDeviceSearch s;
 
   describe_search (
       b, p, reference, p->vectors[field], NULL, p->matches[direction], &s);
   return CVIS_CUDA (denoise_launch_search (&s, b->work), error)
-         && CVIS_CUDA (denoise_launch_measure (&s, p->counted, direction, limit,
-                           p->counts, b->work),
+         && CVIS_CUDA (denoise_launch_measure (
+                           &s, p->counted, left, direction, p->counts, b->work),
              error);
 }
 
@@ -507,7 +506,7 @@ analyse_picture (DenoiseBackend *b, guint64 number, GError **error)
     if (field >= 0
         && (!find_picture_noise (b, other, error)
             || !search_neighbour (
-                b, p, other->planes, d, (guint) field, error)))
+                b, p, other->planes, NULL, d, (guint) field, error)))
       return FALSE;
   }
   return read_counts (b, p, error);
@@ -688,7 +687,8 @@ average_recursively (
     return FALSE;
   if (linked) {
     if (!copy_vectors (b, p, error)
-        || !search_neighbour (b, p, b->recent, 0, (guint) field, error)
+        || !search_neighbour (
+            b, p, b->recent, b->recent_left[0], 0, (guint) field, error)
         || !read_counts (b, p, error))
       return FALSE;
     linked = !p->cut[0];

@@ -64,9 +64,9 @@ typedef struct {
 cudaError_t denoise_launch_search (
     const DenoiseDeviceSearch *search, cudaStream_t stream);
 /* Adds the noise of the matches to @counts, in direction @direction.
- * @limit: mean squared difference from which a block is no match */
+ * @left: (nullable): of the reference, see DenoiseCpuReference */
 cudaError_t denoise_launch_measure (const DenoiseDeviceSearch *search,
-    const guint8 *counted, guint direction, guint32 limit,
+    const guint8 *counted, const guint16 *left, guint direction,
     DenoiseCounts *counts, cudaStream_t stream);
 
 /* See DenoiseCpuMean. */

@@ -212,10 +212,12 @@ __launch_bounds__ (THREADS)
 __global__ void
 __launch_bounds__ (THREADS) measure_kernel (
     MOTION_PARAMETER (DenoiseDeviceSearch, p), const guint8 *counted,
-    guint32 direction, guint32 limit, DenoiseCounts *counts)
+    const guint16 *left, guint32 direction, DenoiseCounts *counts)
 {
   const gint32 across = p.shapes[0].width / DENOISE_SQUARE;
   const gint32 i = (gint32) (blockIdx.x * THREADS + threadIdx.x);
+  const gint32 half = DENOISE_SQUARE / 2;
+  gint32 var = 256;
   guint32 ssd;
 
   if (i >= across * (p.shapes[0].height / DENOISE_SQUARE) || !counted[i])
@@ -223,8 +225,14 @@ __launch_bounds__ (THREADS) measure_kernel (
   const DenoiseMatch m =
       p.into[(2 * (i / across) + 1) * p.blocks_across + 2 * (i % across) + 1];
   ssd = m.cells[0] + m.cells[1] + m.cells[2] + m.cells[3];
+  if (left != NULL)
+    var = left[denoise_cell_at (
+                   i / across * DENOISE_SQUARE + half, m.y, p.blocks_down - 1)
+                   * (p.blocks_across - 1)
+               + denoise_cell_at (i % across * DENOISE_SQUARE + half, m.x,
+                   p.blocks_across - 1)];
   atomicAdd (&counts->n[direction], 1u);
-  if (ssd / 16 > limit)
+  if (ssd / 16 > denoise_no_match (p.noise, var))
     atomicAdd (&counts->bad[direction], 1u);
   if (ssd > 0)
     atomicAdd (&counts->match[0][denoise_noise_of_match (
@@ -285,10 +293,8 @@ __device__ __forceinline__ gint32
 get_left (const DenoiseDeviceMean *p, const guint16 *left, gint32 x, gint32 y,
     const DenoiseMatch &m)
 {
-  const gint32 column =
-      denoise_clamp ((x * 8 + (m.x >> 2) + 4) >> 3, 0, p->cells_across - 1);
-  const gint32 row =
-      denoise_clamp ((y * 8 + (m.y >> 2) + 4) >> 3, 0, p->cells_down - 1);
+  const gint32 column = denoise_cell_at (x * 8 + 4, m.x, p->cells_across);
+  const gint32 row = denoise_cell_at (y * 8 + 4, m.y, p->cells_down);
 
   return left != NULL ? left[row * p->cells_across + column] : 256;
 }
@@ -399,7 +405,7 @@ denoise_launch_search (const DenoiseDeviceSearch *search, cudaStream_t stream)
 
 cudaError_t
 denoise_launch_measure (const DenoiseDeviceSearch *search,
-    const guint8 *counted, guint direction, guint32 limit,
+    const guint8 *counted, const guint16 *left, guint direction,
     DenoiseCounts *counts, cudaStream_t stream)
 {
   const gint32 n = search->shapes[0].width / DENOISE_SQUARE
@@ -407,7 +413,7 @@ denoise_launch_measure (const DenoiseDeviceSearch *search,
 
   if (n > 0)
     MOTION_START (measure_kernel, denoise_grid (n, THREADS), THREADS, stream,
-        *search, counted, direction, limit, counts);
+        *search, counted, left, direction, counts);
   return cudaGetLastError ();
 }
 
