@@ -346,7 +346,9 @@ measure_filters (gboolean on_device)
     LwtFilter filter;
     LwtParts parts;
     guint order;
-    gdouble cutoffs[2]; /* samples */
+    gdouble cutoffs[2];   /* samples */
+    guint side;           /* 0: 4096 */
+    const gchar *wavelet; /* NULL: 9/7 */
   } filters[] = {
     { "gaussian, R+W, 256 samples", LWT_FILTER_GAUSSIAN,
         PART (ROUGHNESS) | PART (WAVINESS), 0, { 256, 256 } },
@@ -356,6 +358,19 @@ measure_filters (gboolean on_device)
         PART (ROUGHNESS) | PART (WAVINESS) | PART (FORM), 0, { 16, 128 } },
     { "wavelet, R+W+F, 16 and 128 samples", LWT_FILTER_WAVELET,
         PART (ROUGHNESS) | PART (WAVINESS) | PART (FORM), 0, { 16, 128 } },
+    { "wavelet, the same of 1024x1024", LWT_FILTER_WAVELET,
+        PART (ROUGHNESS) | PART (WAVINESS) | PART (FORM), 0, { 16, 128 },
+        1024 },
+    { "wavelet, the same of 512x512", LWT_FILTER_WAVELET,
+        PART (ROUGHNESS) | PART (WAVINESS) | PART (FORM), 0, { 16, 128 }, 512 },
+    { "wavelet, R+W, 5 samples", LWT_FILTER_WAVELET,
+        PART (ROUGHNESS) | PART (WAVINESS), 0, { 5, 5 } },
+    { "wavelet, R+W, 1024 samples", LWT_FILTER_WAVELET,
+        PART (ROUGHNESS) | PART (WAVINESS), 0, { 1024, 1024 } },
+    { "wavelet haar, R+W, 128 samples", LWT_FILTER_WAVELET,
+        PART (ROUGHNESS) | PART (WAVINESS), 0, { 128, 128 }, 0, "haar" },
+    { "wavelet db8, R+W, 128 samples", LWT_FILTER_WAVELET,
+        PART (ROUGHNESS) | PART (WAVINESS), 0, { 128, 128 }, 0, "db8" },
     { "gaussian order 2, R+W, 256 samples", LWT_FILTER_GAUSSIAN,
         PART (ROUGHNESS) | PART (WAVINESS), 2, { 256, 256 } },
     { "spline, R+W, 256 samples", LWT_FILTER_SPLINE,
@@ -372,8 +387,13 @@ measure_filters (gboolean on_device)
         "%s, filter %s", on_device ? "device" : "CPU backend", filters[i].name);
     Setting s;
 
-    set_up (&s, 4096, on_device ? ON_DEVICE : PAGEABLE, filters[i].parts);
+    set_up (&s, filters[i].side > 0 ? filters[i].side : 4096,
+        on_device ? ON_DEVICE : PAGEABLE, filters[i].parts);
     s.frames = on_device ? 40 : 1;
+    if (filters[i].wavelet != NULL) {
+      lwt_wavelet_free ((LwtWavelet *) s.config.wavelet);
+      s.config.wavelet = lwt_wavelet_new (filters[i].wavelet, NULL);
+    }
     s.config.filter = filters[i].filter;
     s.config.order = filters[i].order;
     for (guint axis = 0; axis < 2; axis++) {
