@@ -64,11 +64,12 @@ lwt_take_picture (CvisArena *arena, LwtType type, guint width, guint height,
 namespace {
 
 void
-fill_tables (LwtDeviceSmoother *s)
+fill_tables (LwtDeviceSmoother *s, GRand *rand)
 {
   const bool narrow = s->plan->config.type == LWT_TYPE_F32;
   Table tables[N_TABLES];
 
+  s->column_blocks = g_rand_int_range (rand, 1, 20);
   for (guint which = 0; which < 3; which++)
     for (guint axis = 0; axis < 2; axis++) {
       list_tables (s, which, axis, tables);
@@ -271,7 +272,7 @@ run_case (GRand *rand, guint round, const LwtConfig *config)
           NULL, config->type, width, height, "a part", &task.parts[i], NULL);
   lwt_device_smoother_init (&s, &plan);
   lwt_device_smoother_take (&s, NULL, NULL);
-  fill_tables (&s);
+  fill_tables (&s, rand);
   g_assert_true (
       lwt_device_smoother_run (&s, &task, &not_finite, NULL, NULL));
   wrong = narrow ? compare_parts<gfloat> (&task, &job)

@@ -34,10 +34,16 @@ __launch_bounds__ (LWT_SMOOTH_THREADS, sizeof (T) == 4 ? 5 : 2)
   FUNCTION (task, (T *) LWT_SHARED);
 }
 
-/* Three blocks, of doubles two, share the registers of a multiprocessor. */
+/* Blocks that share the registers of a multiprocessor */
+constexpr int
+count_column_blocks (gsize element)
+{
+  return element == 4 ? 3 : 2;
+}
+
 template <typename T, typename Task, void (*FUNCTION) (const Task &)>
 __global__ void
-__launch_bounds__ (LWT_SMOOTH_COLUMN_THREADS, sizeof (T) == 4 ? 3 : 2)
+__launch_bounds__ (LWT_SMOOTH_COLUMN_THREADS, count_column_blocks (sizeof (T)))
     smooth_columns_kernel (LWT_PARAMETER (Task, task))
 {
   lwt_wait_for_previous ();
@@ -113,7 +119,16 @@ lwt_device_smoother_fill (
     LwtDeviceSmoother *s, cudaStream_t stream, GError **error)
 {
   Table tables[N_TABLES];
+  int device, multiprocessors;
 
+  if (!CVIS_CUDA (cudaGetDevice (&device), error)
+      || !CVIS_CUDA (cudaDeviceGetAttribute (&multiprocessors,
+                         cudaDevAttrMultiProcessorCount, device),
+          error))
+    return FALSE;
+  s->column_blocks =
+      multiprocessors
+      * count_column_blocks (lwt_type_get_size (s->plan->config.type));
   for (guint which = 0; which < 3; which++)
     for (guint axis = 0; axis < 2; axis++) {
       list_tables (s, which, axis, tables);

@@ -22,6 +22,7 @@ typedef struct {
 /**
  * LwtDeviceSmoother: tables and memory of the filters of a plan
  * @own: [k] cut-off k differs from the one before
+ * @column_blocks: wavelet: thread blocks that walk down columns at once
  * @smooth: [k] the low-pass for cut-off k, kept if it is subtracted from an earlier one
  * @between: wavelet: [k] the rows of that low-pass, [3] levels on the way
  * @rows, @coarse, @middle, @tall: Gaussian: small pictures of the samples and of their
@@ -32,6 +33,7 @@ typedef struct {
   LwtSmoothLine lines[3][2];
   LwtSmoothTables tables[3][2];
   gboolean own[3];
+  gint column_blocks;
   LwtPicture smooth[3];
   LwtPicture between[4];
   LwtPicture rows[2], coarse[2], middle[2], tall[2];
@@ -44,7 +46,7 @@ void lwt_device_smoother_clear (LwtDeviceSmoother *smoother);
 /* Takes device memory from @arena. */
 gboolean lwt_device_smoother_take (
     LwtDeviceSmoother *smoother, CvisArena *arena, GError **error);
-/* Copies the tables to the device. Waits for @stream. */
+/* Copies the tables to the device and sets column_blocks. Waits for @stream. */
 gboolean lwt_device_smoother_fill (
     LwtDeviceSmoother *smoother, cudaStream_t stream, GError **error);
 /* Computes the components of @task; its low and at_zero are not used.

@@ -13,7 +13,8 @@
 #define LWT_SMOOTH_COLUMN_THREADS 128
 /* Samples that a thread takes at once; what it keeps moves on afterwards */
 #define LWT_SMOOTH_BATCH 8
-/* Results of a thread, a multiple of LWT_SMOOTH_BATCH */
+/* Results of a thread at most, a multiple of LWT_SMOOTH_BATCH: for 4096 rows of 4096
+ * samples one wave of blocks on 132 multiprocessors */
 #define LWT_SMOOTH_CHUNK 344
 
 /* Levels at once, by what fits the registers */

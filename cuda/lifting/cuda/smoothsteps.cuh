@@ -453,6 +453,21 @@ start_columns (const SmoothRun<T> &run, const SmoothColumns<T> &task, gint n)
                   : start_columns<T, TAPS, most> (run, task);
 }
 
+/* Cuts the lines into as many chunks as run at once, or smaller ones. A chunk reads some
+ * hundred neighbours, so that in small pictures few results a thread are faster. */
+template <typename T>
+void
+cut_columns (const LwtDeviceSmoother *s, SmoothColumns<T> *task)
+{
+  const gint line = ((task->n - 1) >> task->first) + 1;
+  const gint columns = (task->width - 1) / LWT_SMOOTH_COLUMN_THREADS + 1;
+  const gint chunks = MAX (s->column_blocks / (columns << task->first), 1);
+
+  task->chunk = ((line - 1) / chunks / LWT_SMOOTH_BATCH + 1) * LWT_SMOOTH_BATCH;
+  task->chunk = MIN (task->chunk, LWT_SMOOTH_CHUNK);
+  task->chunks = (line - 1) / task->chunk + 1;
+}
+
 /* All levels along y of low-pass @which, whose rows are @from. */
 template <typename T>
 gboolean
@@ -471,12 +486,11 @@ run_columns (const SmoothRun<T> &run, guint which, LwtPicture from)
   task.taps = (const T *) t->tap;
   task.n = (gint) line->n;
   task.width = (gint) run.task->width;
-  task.chunk = LWT_SMOOTH_CHUNK;
   task.blend = (T) line->blend;
   task.output = run.outputs[which];
   for (task.first = 0; task.first < levels; task.first += n) {
     n = MIN (levels - task.first, most);
-    task.chunks = ((task.n - 1) >> task.first) / task.chunk + 1;
+    cut_columns (s, &task);
     task.from = to_elements<const T> (from);
     task.inverse = (const T *) t->inverse + (gsize) task.first * line->n;
     task.not_finite = get_check (run, from);
