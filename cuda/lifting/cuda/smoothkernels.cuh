@@ -531,8 +531,8 @@ template <typename T> struct SmoothEnd {
 
 /**
  * SmoothCascade: levels @first to @first + @n_levels - 1 along x, without missing points.
- * A tile has 2^LANE_BITS lines. A line has every 2^@first-th sample of a row. The lines
- * begin at samples side by side, or there is one (LANE_BITS 0).
+ * A tile has 2^LANE_BITS lines, with LANE_BITS 0 a single one. A line is every
+ * 2^@first-th sample of a row; the lines of a tile begin at adjacent samples.
  * @n: samples of a row
  * @inverse: of level @first
  * @length: samples of a tile's line, @inner results and @halo neighbours at each end, all

@@ -884,7 +884,7 @@ field_find_less (const gint32 *a, gint32 limit)
   return found;
 }
 
-/* Likewise, if it is @value. */
+/* Bit i is set if @a[i] is @value. */
 static inline guint32
 field_find_equal (const guint32 *a, guint32 value)
 {
