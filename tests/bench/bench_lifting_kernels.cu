@@ -383,7 +383,7 @@ typedef struct {
   LwtChain chain;
   LwtPicture x[MAX_SETS], parts[MAX_SETS][3];
   LwtPicture low[2];   /* A_c, A_f */
-  LwtPicture upper[2]; /* both expanded to the input of level 1 */
+  LwtPicture upper[2]; /* both expanded for the components */
   void *work;
   gint only; /* a single step; -1: all */
 } Filter;
@@ -392,8 +392,20 @@ gboolean
 filter_step (
     Filter *f, guint step, guint set, cudaStream_t stream, GError **error)
 {
+  static const guint depth[3] = { 0, ROUGHNESS_LEVELS, FORM_LEVELS };
   const LwtTransform *t = &f->transform;
   LwtPartsTask task;
+
+  memset (&task, 0, sizeof task);
+  task.picture = task.low[0] = f->x[set];
+  task.at_zero[0] = TRUE;
+  task.low[1] = f->upper[0];
+  task.low[2] = f->upper[1];
+  task.width = f->chain.levels[0].width;
+  task.height = f->chain.levels[0].height;
+  for (guint i = 0; i < 3; i++)
+    task.parts[CVIS_SURFACE_PART_ROUGHNESS + i] = f->parts[set][i];
+  task.levels = lwt_transform_get_parts_levels (t, &f->chain, &task, depth);
 
   switch (step) {
     case 0:
@@ -404,21 +416,14 @@ filter_step (
           FORM_LEVELS - ROUGHNESS_LEVELS, f->low[0], f->low[1], f->work, stream,
           error);
     case 2:
-      return lwt_transform_expand (t, &f->chain, 1, ROUGHNESS_LEVELS - 1,
-          f->low[0], f->upper[0], f->work, stream, error);
+      return lwt_transform_expand (t, &f->chain, task.levels,
+          ROUGHNESS_LEVELS - task.levels, f->low[0], f->upper[0], f->work,
+          stream, error);
     case 3:
-      return lwt_transform_expand (t, &f->chain, 1, FORM_LEVELS - 1, f->low[1],
-          f->upper[1], f->work, stream, error);
+      return lwt_transform_expand (t, &f->chain, task.levels,
+          FORM_LEVELS - task.levels, f->low[1], f->upper[1], f->work, stream,
+          error);
     default:
-      memset (&task, 0, sizeof task);
-      task.picture = task.low[0] = f->x[set];
-      task.at_zero[0] = TRUE;
-      task.low[1] = f->upper[0];
-      task.low[2] = f->upper[1];
-      task.width = f->chain.levels[0].width;
-      task.height = f->chain.levels[0].height;
-      for (guint i = 0; i < 3; i++)
-        task.parts[CVIS_SURFACE_PART_ROUGHNESS + i] = f->parts[set][i];
       return lwt_transform_parts (t, &f->chain, &task, f->work, stream, error);
   }
 }

@@ -232,38 +232,51 @@ run_tiles (const Case *c, bool inverse, Picture picture, Picture bands)
 
 /* --- two levels at once ----------------------------------------------------------- */
 
+/* Cuts the case's picture into strips and segments of random height. */
+bool
+cut_window (const Case *c, LwtTileTask *task, const LwtTilePlan *plan)
+{
+  task->segment = 1 + (gint) random_below (20);
+  task->axis[0].n = c->width;
+  task->axis[1].n = c->height;
+  task->axis[0].tiles =
+      (c->width / 2 + plan->lines[0].run - 1) / plan->lines[0].run;
+  task->axis[1].tiles = (c->height / 4 + task->segment - 1) / task->segment;
+  return true;
+}
+
 /* 0: passed, 1: failed, 2: not a case of the kernel */
 template <typename T>
 int
-check_two_levels (const Case *c)
+check_two_levels (const Case *c, bool inverse)
 {
   const gint width = c->low ? c->width / 4 : c->width;
   const gint height = c->low ? c->height / 4 : c->height;
   const LwtTilePlan *plan = &Emulated<T>::plan;
   Launch<T> *launch = g_new0 (Launch<T>, 1);
   LwtTileTask *task = &launch->parameters.task;
-  Picture bands = make_picture (width, height, sizeof (T));
-  Picture picture;
+  Picture picture, bands;
   T *in, *expected = g_new (T, c->width * c->height);
   LwtChain chain;
   int result = 2;
 
-  picture = make_random_picture (c->width, c->height, c->type, &in);
+  if (inverse) {
+    picture = make_picture (c->width, c->height, sizeof (T));
+    bands = make_random_picture (width, height, c->type, &in);
+  } else {
+    picture = make_random_picture (c->width, c->height, c->type, &in);
+    bands = make_picture (width, height, sizeof (T));
+  }
   lwt_chain_init (&chain);
   lwt_chain_append (&chain, c->width, c->height, 2, 2);
-  if (lwt_tile_plan_init (&Emulated<T>::plan, LWT_TILE_TWO_LEVELS, &c->wavelet,
-          c->type, c->boundary)) {
+  if (lwt_tile_plan_init (&Emulated<T>::plan,
+          (LwtTileKernel) (LWT_TILE_TWO_LEVELS + inverse), &c->wavelet, c->type,
+          c->boundary)) {
     const gsize shared = lwt_tile_plan_get_shared (plan, c->type);
-    gint rows;
 
-    set_weights (launch, &c->wavelet, false);
+    set_weights (launch, &c->wavelet, inverse);
     task->picture = { picture.data, (guint) picture.stride, 1 };
-    task->segment = 1 + (gint) random_below (20);
-    task->axis[0].n = c->width;
-    task->axis[1].n = c->height;
-    task->axis[0].tiles =
-        (c->width / 2 + plan->lines[0].run - 1) / plan->lines[0].run;
-    rows = (c->height / 4 + task->segment - 1) / task->segment;
+    cut_window (c, task, plan);
     for (gint i = c->low ? 4 : 0; i < 4; i++)
       task->bands[i / 2][i % 2] = {
         bands.data + (i / 2 * (c->height / 2)) * bands.stride
@@ -277,17 +290,26 @@ check_two_levels (const Case *c)
         (guint) bands.stride, 1
       };
     launch->shared = (T *) aligned_alloc (128, shared);
-    emulation::launch ((rows * task->axis[0].tiles + 3) / 4, plan->threads,
-        launch->shared, shared, run<T, lwt_tile_two_levels<T, Emulated<T>>>, launch);
+    emulation::launch ((task->axis[0].tiles * task->axis[1].tiles + 3) / 4,
+        plan->threads, launch->shared, shared,
+        inverse ? run<T, lwt_window_inverse<T, Emulated<T>>> : run<T, lwt_window_forward<T, Emulated<T>>>, launch);
     free (launch->shared);
-    if (c->low)
+    if (inverse && c->low)
+      lwt_reference_expand (
+          &c->wavelet, c->boundary, c->type, &chain, 0, 2, in, expected);
+    else if (inverse)
+      lwt_reference_inverse (&c->wavelet, c->boundary, c->type, &chain,
+          LWT_LAYOUT_MALLAT, in, expected);
+    else if (c->low)
       lwt_reference_reduce (
           &c->wavelet, c->boundary, c->type, &chain, 0, 2, in, expected);
     else
       lwt_reference_forward (&c->wavelet, c->boundary, c->type, &chain,
           LWT_LAYOUT_MALLAT, in, expected);
-    result = !is_same (
-        bands, (guint8 *) expected, width, height, sizeof (T), "two levels");
+    result = inverse ? !is_same (picture, (guint8 *) expected, c->width,
+                           c->height, sizeof (T), "two levels, inverse")
+                     : !is_same (bands, (guint8 *) expected, width, height,
+                           sizeof (T), "two levels");
   }
   g_free (launch);
   g_free (in);
@@ -309,28 +331,34 @@ template <typename T> struct Parts {
   LwtTileParts task;
 };
 
+/* @levels: between low bands and the picture; with two only the first may be as large
+ * as the picture, and there is no noise. */
 template <typename T>
 void
-make_parts (const Case *c, Parts<T> *p)
+make_parts (const Case *c, gint levels, Parts<T> *p)
 {
-  const gint n_zero = (gint) random_below (4), wanted = 1 + random_below (15);
+  const gint n_zero = levels == 2 ? 1 : (gint) random_below (4);
+  const gint wanted = levels == 2 ? 2 * (1 + random_below (7))
+                                  : 1 + random_below (15);
   const gsize n = (gsize) c->width * c->height;
   LwtChain chain;
 
   lwt_chain_init (&chain);
-  lwt_chain_append (&chain, c->width, c->height, 1, 1);
+  lwt_chain_append (&chain, c->width, c->height, levels, levels);
   p->x = make_random_picture (c->width, c->height, c->type, &p->samples);
   for (gint i = 0; i < 3; i++) {
     const bool zero = i < n_zero;
     T *low;
 
-    p->low[i] = make_random_picture (zero ? c->width : (c->width + 1) / 2,
-        zero ? c->height : (c->height + 1) / 2, c->type, &low);
+    p->low[i] = make_random_picture (
+        zero ? c->width : (gint) chain.levels[levels - 1].low_width,
+        zero ? c->height : (gint) chain.levels[levels - 1].low_height, c->type,
+        &low);
     p->whole[i] = low;
     if (!zero) {
       p->whole[i] = g_new (T, n);
       lwt_reference_expand (
-          &c->wavelet, c->boundary, c->type, &chain, 0, 1, low, p->whole[i]);
+          &c->wavelet, c->boundary, c->type, &chain, 0, levels, low, p->whole[i]);
       g_free (low);
     }
     if ((wanted >> i & 3) == 0)
@@ -339,8 +367,10 @@ make_parts (const Case *c, Parts<T> *p)
     p->task.low[i] = { p->low[i].data, (guint) p->low[i].stride, 1 };
   }
   for (gint axis = 0; axis < 2; axis++) {
-    p->task.pad[axis] = 2 * (gint) random_below (11);
-    p->task.size[axis] = (axis ? c->height : c->width) - p->task.pad[axis];
+    const gint side = axis ? c->height : c->width;
+
+    p->task.pad[axis] = 2 * (gint) random_below (MIN (11, (guint) side / 4));
+    p->task.size[axis] = side - p->task.pad[axis];
   }
   for (gint i = 0; i < 4; i++) {
     p->parts[i] = make_picture (p->task.size[0], p->task.size[1], sizeof (T));
@@ -358,6 +388,8 @@ make_parts (const Case *c, Parts<T> *p)
       p->polynomial[i] = random_below (2000001) / 1e6 - 1.0;
     p->task.polynomial = p->polynomial;
   }
+  p->task.plain = p->task.missing == NULL
+                  && (p->task.pad[0] | p->task.size[0]) % 4 == 0;
 }
 
 template <typename T>
@@ -393,7 +425,7 @@ expect_parts (const Case *c, Parts<T> *p)
 /* 0: passed, 1: failed, 2: not supported by the kernel */
 template <typename T>
 int
-check_parts (const Case *c)
+check_parts (const Case *c, bool two)
 {
   static const char *const names[] = { "noise", "roughness", "waviness",
     "form" };
@@ -404,20 +436,30 @@ check_parts (const Case *c)
   Parts<T> p = {};
   int result = 2;
 
-  if (lwt_tile_plan_init (
-          &Emulated<T>::plan, LWT_TILE_PARTS, &c->wavelet, c->type, c->boundary)
-      && lwt_tile_axis_init (&task->axis[0], plan, 0, c->width, shift)
-      && lwt_tile_axis_init (&task->axis[1], plan, 1, c->height, shift)) {
+  if (lwt_tile_plan_init (&Emulated<T>::plan,
+          two ? LWT_TILE_TWO_LEVELS_PARTS : LWT_TILE_PARTS, &c->wavelet, c->type,
+          c->boundary)
+      && (two
+              ? cut_window (c, task, plan)
+              : lwt_tile_axis_init (&task->axis[0], plan, 0, c->width, shift)
+                    && lwt_tile_axis_init (
+                        &task->axis[1], plan, 1, c->height, shift))) {
     const gsize shared = lwt_tile_plan_get_shared (plan, c->type);
+    const gint tiles = task->axis[0].tiles * task->axis[1].tiles;
 
-    make_parts (c, &p);
+    make_parts (c, 1 + two, &p);
     expect_parts (c, &p);
     set_weights (launch, &c->wavelet, true);
     task->picture = { p.x.data, (guint) p.x.stride, 1 };
     task->parts = p.task;
     launch->shared = (T *) aligned_alloc (128, (shared + 127) / 128 * 128);
-    emulation::launch (task->axis[0].tiles * task->axis[1].tiles, plan->threads,
-        launch->shared, shared, run<T, lwt_tile_parts<T, Emulated<T>>>, launch);
+    void (*kernel) (void *) = run<T, lwt_tile_parts<T, Emulated<T>>>;
+
+    if constexpr (sizeof (T) == 4)
+      if (two)
+        kernel = run<T, lwt_window_parts<T, Emulated<T>>>;
+    emulation::launch (two ? (tiles + 3) / 4 : tiles, plan->threads,
+        launch->shared, shared, kernel, launch);
     result = 0;
     for (gint i = 0; i < 4; i++)
       if (p.task.parts[i].data
@@ -503,8 +545,8 @@ check_case (const Case *c, const char *name)
   static const char *const boundaries[] = { "symmetric", "periodic", "clamp",
     "zero" };
   const int result = c->parts                  ? c->type == LWT_TYPE_F32
-                                                     ? check_parts<float> (c)
-                                                     : check_parts<double> (c)
+                                                     ? check_parts<float> (c, false)
+                                                     : check_parts<double> (c, false)
                                       : c->type == LWT_TYPE_F32 ? check<float> (c)
                      : c->type == LWT_TYPE_F64 ? check<double> (c)
                                                : check<int> (c);
@@ -583,13 +625,23 @@ main (int argc, char **argv)
       if (c.type != LWT_TYPE_F64) {
         c.width = 128 + 4 * (gint) random_below (50);
         c.height = 4 * (1 + (gint) random_below (30));
-        result = c.type == LWT_TYPE_F32 ? check_two_levels<float> (&c)
-                                        : check_two_levels<int> (&c);
-        if (result == 1)
-          printf ("not ok: %s, two levels, type %d, %dx%d, boundary %d%s\n",
-              names[i], (int) c.type, c.width, c.height, (int) c.boundary,
-              c.low ? ", low" : "");
-        counts[result]++;
+        for (int inverse = 0; inverse < 2; inverse++) {
+          result = c.type == LWT_TYPE_F32
+                       ? check_two_levels<float> (&c, inverse)
+                       : check_two_levels<int> (&c, inverse);
+          if (result == 1)
+            printf ("not ok: %s, two levels, type %d, %dx%d, boundary %d%s\n",
+                names[i], (int) c.type, c.width, c.height, (int) c.boundary,
+                c.low ? ", low" : "");
+          counts[result]++;
+        }
+        if (c.type == LWT_TYPE_F32) {
+          result = check_parts<float> (&c, true);
+          if (result == 1)
+            printf ("not ok: %s, two levels, components, %dx%d, boundary %d\n",
+                names[i], c.width, c.height, (int) c.boundary);
+          counts[result]++;
+        }
       }
       lwt_wavelet_free (wavelet);
     }

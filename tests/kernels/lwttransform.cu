@@ -458,14 +458,20 @@ expected_parts (Harness *h, Case *c, Parts *p, const Shape *shape)
 static void
 make_lows (Harness *h, Case *c, Parts *p)
 {
-  const LwtLevel *first = &c->chain.levels[0];
-  const gint n_zero = (gint) harness_range (h, 0, 3);
+  const LwtLevel *levels = c->chain.levels;
+  const guint n_zero = (guint) harness_range (h, 0, 3);
+  guint depth[3];
 
-  for (gint i = 0; i < 3; i++) {
+  for (guint i = 0; i < 3; i++)
+    depth[i] = i < n_zero ? 0 : MIN (2, c->chain.n);
+  p->task.levels = lwt_transform_get_parts_levels (
+      &c->transform, &c->chain, &p->task, depth);
+  for (guint i = 0; i < 3; i++) {
     const gboolean zero = p->task.at_zero[i] = i < n_zero;
+    const LwtLevel *last = &levels[p->task.levels - 1];
     const Shape low =
-        make_shape (h, LWT_TYPE_F32, zero ? first->width : first->low_width,
-            zero ? first->height : first->low_height);
+        make_shape (h, LWT_TYPE_F32, zero ? levels->width : last->low_width,
+            zero ? levels->height : last->low_height);
     gpointer samples;
 
     samples = random_samples (h, &low);
@@ -475,7 +481,7 @@ make_lows (Harness *h, Case *c, Parts *p)
       continue;
     p->s[i] = (gfloat *) no_samples (h, &c->shape);
     lwt_reference_expand (&c->wavelet, c->boundary, LWT_TYPE_F32, &c->chain, 0,
-        1, samples, p->s[i]);
+        p->task.levels, samples, p->s[i]);
   }
 }
 
@@ -499,6 +505,10 @@ compare_parts (Harness *h, Case *c)
   shape = make_shape (h, LWT_TYPE_F32, p.task.width, p.task.height);
   p.x = (gfloat *) random_samples (h, &c->shape);
   p.task.picture = upload (h, &c->shape, p.x);
+  for (guint i = 0; i < 4; i++)
+    if (wanted & (1u << i))
+      got[i] = p.task.parts[CVIS_SURFACE_PART_NOISE + i] =
+          make_picture (h, &shape);
   make_lows (h, c, &p);
   if (harness_range (h, 0, 1)) {
     const gsize bytes = (gsize) (shape.width + 31) / 32 * 4 * shape.height;
@@ -514,10 +524,6 @@ compare_parts (Harness *h, Case *c)
         (const gdouble *) harness_upload (h, p.polynomial, sizeof p.polynomial);
   }
   expected_parts (h, c, &p, &shape);
-  for (guint i = 0; i < 4; i++)
-    if (wanted & (1u << i))
-      got[i] = p.task.parts[CVIS_SURFACE_PART_NOISE + i] =
-          make_picture (h, &shape);
   report (h,
       lwt_transform_parts (&c->transform, &c->chain, &p.task, c->work,
           harness_stream (h), &error),

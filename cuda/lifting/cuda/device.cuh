@@ -87,15 +87,17 @@ gboolean lwt_tiles_are_ready (LwtTiles *tiles);
  * called. */
 gboolean lwt_tiles_fit (
     const LwtTiles *tiles, const LwtLevelTask *level, gboolean inverse);
-/* The same forward for two levels in one launch: levels[0], and levels[1], which
- * splits its low band. */
+/* The same for two levels in one launch: levels[0], and levels[1], which splits its low
+ * band. */
 gboolean lwt_tiles_fit_two_levels (
-    const LwtTiles *tiles, const LwtLevelTask *levels);
+    const LwtTiles *tiles, const LwtLevelTask *levels, gboolean inverse);
 gboolean lwt_tiles_run_two_levels (const LwtTiles *tiles,
-    const LwtLevelTask *levels, cudaStream_t stream, GError **error);
-/* The same for the components of @level's picture, with at least one low
- * band to expand. */
-gboolean lwt_tiles_fit_parts (const LwtTiles *tiles, const LwtLevelTask *level);
+    const LwtLevelTask *levels, gboolean inverse, cudaStream_t stream,
+    GError **error);
+/* How many levels the kernel for components expands itself, levels[0] and levels[1]; 0:
+ * none fits. For two no low band may be the input of levels[1]. */
+guint lwt_tiles_fit_parts (const LwtTiles *tiles, const LwtLevelTask *levels,
+    const LwtPartsTask *parts);
 gboolean lwt_tiles_run_parts (const LwtTiles *tiles, const LwtLevelTask *level,
     const LwtPartsTask *parts, cudaStream_t stream, GError **error);
 /* High bands of %NULL data are not wanted, or +0. */

@@ -133,30 +133,31 @@ reduce_to_lows (LwtWorkspace *workspace, const LwtChain *chain,
   return TRUE;
 }
 
-/* Low band @k, expanded to the input of level 1, for the components. */
+/* Low band @k, expanded to the input of level task->levels, for the components. */
 static gboolean
 expand_low (LwtWorkspace *workspace, const LwtChain *chain, guint k,
-    LwtPicture low, LwtPartsTask *task, cudaStream_t stream, GError **error)
+    const guint depths[3], LwtPicture low, LwtPartsTask *task,
+    cudaStream_t stream, GError **error)
 {
-  const guint depth = get_depth (workspace->plan, chain, k);
+  const guint depth = depths[k];
   guint own = k;
 
-  if (k > 0 && depth == get_depth (workspace->plan, chain, k - 1)
-      && task->low[k - 1].data != NULL) {
+  if (k > 0 && depth == depths[k - 1] && task->low[k - 1].data != NULL) {
     task->low[k] = task->low[k - 1];
     task->at_zero[k] = task->at_zero[k - 1];
     return TRUE;
   }
   task->at_zero[k] = depth == 0;
   task->low[k] = low;
-  if (depth <= 1)
+  if (depth <= task->levels)
     return TRUE;
   /* of equal chains only the first one has memory */
   while (workspace->upper[own].data == NULL)
     own--;
   task->low[k] = workspace->upper[own];
-  return lwt_transform_expand (&workspace->transform, chain, 1, depth - 1, low,
-      workspace->upper[own], workspace->work, stream, error);
+  return lwt_transform_expand (&workspace->transform, chain, task->levels,
+      depth - task->levels, low, workspace->upper[own], workspace->work, stream,
+      error);
 }
 
 extern "C" gboolean
@@ -171,11 +172,16 @@ lwt_workspace_filter (LwtWorkspace *workspace, const LwtChain *chain,
     is_wanted (task, CVIS_SURFACE_PART_WAVINESS)
         || is_wanted (task, CVIS_SURFACE_PART_FORM) };
   const guint n = needed[2] ? 3 : needed[1] ? 2 : needed[0] ? 1 : 0;
-  const guint depth = n > 0 ? get_depth (workspace->plan, chain, n - 1) : 0;
+  guint depths[3], depth;
   LwtPicture lows[3];
 
   if (n == 0)
     return TRUE;
+  for (guint k = 0; k < 3; k++)
+    depths[k] = get_depth (workspace->plan, chain, k);
+  depth = depths[n - 1];
+  task->levels = lwt_transform_get_parts_levels (
+      &workspace->transform, chain, task, depths);
   if (!reduce_to_lows (workspace, chain, task, n, lows, stream, error))
     return FALSE;
   *low = { lows[n - 1], workspace->plan->width, workspace->plan->height, 1, 1 };
@@ -185,7 +191,8 @@ lwt_workspace_filter (LwtWorkspace *workspace, const LwtChain *chain,
   }
   for (guint k = 0; k < n; k++)
     if (needed[k]
-        && !expand_low (workspace, chain, k, lows[k], task, stream, error))
+        && !expand_low (
+            workspace, chain, k, depths, lows[k], task, stream, error))
       return FALSE;
   return lwt_transform_parts (
       &workspace->transform, chain, task, workspace->work, stream, error);

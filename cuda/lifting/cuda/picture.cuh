@@ -17,7 +17,7 @@ gboolean lwt_take_picture (CvisArena *arena, LwtType type, guint width,
 /**
  * LwtWorkspace: memory and transform for one picture at a time
  * @low: [k] the low band of chain k of the filter
- * @upper: [k] @low[k] expanded to the input of level 1
+ * @upper: [k] @low[k] expanded for the components
  * @bands: coefficients, for denoise
  * @result: output of denoise, and of an inverse that is cropped
  */

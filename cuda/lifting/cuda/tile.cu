@@ -40,9 +40,11 @@ divide_up (gint n, gint by)
  * the inverse of less than 8 weights). */
 #define LARGE_TILES 8
 
-/* Sliding window: warps for each multiprocessor, least rows of the second level */
-#define WINDOW_WARPS 12
-#define WINDOW_ROWS 4
+/* Sliding window: warps for each multiprocessor, forward and inverse; least rows of the
+ * second level */
+#define WINDOW_WARPS_FORWARD 12
+#define WINDOW_WARPS_INVERSE 16
+#define WINDOW_ROWS 2
 
 /* Kernel parameter: LwtTileParameters of tile.cuh */
 typedef struct {
@@ -316,20 +318,48 @@ lwt_tiles_run (const LwtTiles *tiles, const LwtLevelTask *level,
   return launch_tiles (tiles, kernel, &task, stream, error);
 }
 
-gboolean
-lwt_tiles_fit_two_levels (const LwtTiles *tiles, const LwtLevelTask *levels)
+/* Cuts a picture into the segments of a window. */
+static void
+cut_window (const LwtTiles *tiles, const LwtLevelTask *level, guint kernel,
+    LwtTileTask *task)
 {
-  gboolean result = tiles->planned[LWT_TILE_TWO_LEVELS]
-                    && levels[0].width % 4 == 0 && levels[0].height % 4 == 0
-                    && levels[0].width >= 128 && levels[0].height >= 128;
+  const gint pairs = (gint) level->width / 2, rows = (gint) level->height / 4;
+  const gint warps = kernel == LWT_TILE_TWO_LEVELS ? WINDOW_WARPS_FORWARD
+                                                   : WINDOW_WARPS_INVERSE;
 
-  /* lanes write two entries of the first level at once, one of the second */
+  task->axis[0].n = (gint) level->width;
+  task->axis[1].n = (gint) level->height;
+  task->axis[0].tiles = divide_up (pairs, tiles->plans[kernel].lines[0].run);
+  task->segment = MAX (
+      divide_up (rows * task->axis[0].tiles, warps * tiles->multiprocessors),
+      WINDOW_ROWS);
+  task->axis[1].tiles = divide_up (rows, task->segment);
+}
+
+/* Whether windows can take the picture of a level. */
+static gboolean
+fits_window (const LwtTiles *tiles, const LwtLevelTask *level, guint kernel)
+{
+  return tiles->planned[kernel] && level->x && level->y && level->width % 4 == 0
+         && level->height % 4 == 0 && level->width >= 128
+         && level->height >= 128;
+}
+
+gboolean
+lwt_tiles_fit_two_levels (
+    const LwtTiles *tiles, const LwtLevelTask *levels, gboolean inverse)
+{
+  gboolean result =
+      fits_window (tiles, &levels[0], LWT_TILE_TWO_LEVELS + inverse)
+      && levels[1].x && levels[1].y;
+
+  /* lanes move two entries of the first level at once, one of the second */
   for (gint i = 0; i < 8; i++) {
     const LwtLevelTask *level = &levels[i / 4];
     const LwtBand *band = &level->bands[i / 2 % 2][i % 2];
     const gsize bytes = i < 4 ? 8 : 4;
 
-    result = result && level->x && level->y
+    result = result
              && (band->data == NULL
                  || (band->step == 1
                      && ((gsize) band->data | band->pitch) % bytes == 0));
@@ -339,42 +369,48 @@ lwt_tiles_fit_two_levels (const LwtTiles *tiles, const LwtLevelTask *levels)
 
 gboolean
 lwt_tiles_run_two_levels (const LwtTiles *tiles, const LwtLevelTask *levels,
-    cudaStream_t stream, GError **error)
+    gboolean inverse, cudaStream_t stream, GError **error)
 {
-  const LwtTilePlan *plan = &tiles->plans[LWT_TILE_TWO_LEVELS];
-  const gint pairs = (gint) levels[0].width / 2;
-  const gint rows = (gint) levels[0].height / 4;
+  const guint kernel = LWT_TILE_TWO_LEVELS + inverse;
   LwtTileTask task = {};
 
+  cut_window (tiles, &levels[0], kernel, &task);
   task.picture = make_band (levels[0].picture);
-  task.axis[0].n = (gint) levels[0].width;
-  task.axis[1].n = (gint) levels[0].height;
-  task.axis[0].tiles = divide_up (pairs, plan->lines[0].run);
-  task.segment = MAX (divide_up (rows * task.axis[0].tiles,
-                          WINDOW_WARPS * tiles->multiprocessors),
-      WINDOW_ROWS);
-  task.axis[1].tiles = divide_up (rows, task.segment);
   set_bands (task.bands, levels[0].bands);
   set_bands (task.second, levels[1].bands);
-  return launch_tiles (tiles, LWT_TILE_TWO_LEVELS, &task, stream, error);
+  return launch_tiles (tiles, kernel, &task, stream, error);
 }
 
-gboolean
-lwt_tiles_fit_parts (const LwtTiles *tiles, const LwtLevelTask *level)
+guint
+lwt_tiles_fit_parts (const LwtTiles *tiles, const LwtLevelTask *levels,
+    const LwtPartsTask *parts)
 {
+  const gboolean two =
+      fits_window (tiles, &levels[0], LWT_TILE_TWO_LEVELS_PARTS) && levels[1].x
+      && levels[1].y && parts->parts[CVIS_SURFACE_PART_NOISE].data == NULL;
   LwtTileTask task;
 
-  return level->x && level->y
-         && make_task (tiles, level, LWT_TILE_PARTS, &task);
+  return two ? 2
+         : levels[0].x && levels[0].y
+                 && make_task (tiles, &levels[0], LWT_TILE_PARTS, &task)
+             ? 1
+             : 0;
 }
 
 gboolean
 lwt_tiles_run_parts (const LwtTiles *tiles, const LwtLevelTask *level,
     const LwtPartsTask *parts, cudaStream_t stream, GError **error)
 {
+  const guint kernel =
+      parts->levels == 2 ? LWT_TILE_TWO_LEVELS_PARTS : LWT_TILE_PARTS;
   LwtTileTask task = {};
 
-  make_task (tiles, level, LWT_TILE_PARTS, &task);
+  if (parts->levels == 2)
+    cut_window (tiles, level, kernel, &task);
+  else
+    make_task (tiles, level, kernel, &task);
+  task.parts.plain =
+      parts->missing == NULL && (parts->pad[0] | parts->width) % 4 == 0;
   for (gint i = 0; i < 3; i++) {
     if (!parts->parts[CVIS_SURFACE_PART_NOISE + i].data
         && !parts->parts[CVIS_SURFACE_PART_NOISE + i + 1].data)
@@ -382,13 +418,17 @@ lwt_tiles_run_parts (const LwtTiles *tiles, const LwtLevelTask *level,
     task.parts.low[i] = make_band (parts->low[i]);
     task.parts.at_zero[i] = parts->at_zero[i];
   }
-  for (gint i = 0; i < 4; i++)
-    task.parts.parts[i] = make_band (parts->parts[CVIS_SURFACE_PART_NOISE + i]);
+  for (gint i = 0; i < 4; i++) {
+    const LwtPicture *part = &parts->parts[CVIS_SURFACE_PART_NOISE + i];
+
+    task.parts.parts[i] = make_band (*part);
+    task.parts.plain &= ((gsize) part->data | part->stride) % 16 == 0;
+  }
   task.parts.missing = parts->missing;
   task.parts.polynomial = parts->polynomial;
   task.parts.pad[0] = (gint) parts->pad[0];
   task.parts.pad[1] = (gint) parts->pad[1];
   task.parts.size[0] = (gint) parts->width;
   task.parts.size[1] = (gint) parts->height;
-  return launch_tiles (tiles, LWT_TILE_PARTS, &task, stream, error);
+  return launch_tiles (tiles, kernel, &task, stream, error);
 }

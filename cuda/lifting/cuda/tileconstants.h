@@ -57,7 +57,7 @@ typedef struct {
  * @blocks: minimum number of thread blocks on a multiprocessor (launch
  *   bounds)
  * @parts: the kernel computes components
- * @two: the kernel of two levels (cuda/lifting/cuda/window.cuh): lines[0] is a
+ * @two: two levels at once (cuda/lifting/cuda/window.cuh): lines[0] is a
  *   strip, lines[1] the rows that are kept of a column, @lead the turns before
  *   the first output
  */
@@ -140,9 +140,10 @@ typedef struct {
 /**
  * LwtTileParts: components of a picture; the fields are described at
  * LwtPartsTask (cuda/lifting/cuda/transform.cuh)
- * @low: input of level 1 of the chain, or with @at_zero of level 0; no data:
+ * @low: input of level @levels of the chain, or with @at_zero of level 0; no data:
  *   not needed
  * @parts: noise, roughness, waviness, form; no data: not wanted
+ * @plain: two levels: no point is missing, and samples are stored four at a time
  */
 typedef struct {
   LwtTileBand low[3];
@@ -152,6 +153,7 @@ typedef struct {
   const double *polynomial;
   int pad[2];
   int size[2]; /* width and height of the components */
+  int plain;
 } LwtTileParts;
 
 /* Parameters of a launch. @shift: of the steps, integers only. In a kernel's

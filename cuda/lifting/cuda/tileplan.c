@@ -26,7 +26,8 @@
 #define MAX_DRIFT 24
 
 const gchar *const lwt_tile_kernel_names[LWT_TILE_KERNELS] = { "forward",
-  "forward_small", "inverse", "inverse_small", "parts", "two_levels" };
+  "forward_small", "inverse", "inverse_small", "parts", "two_levels",
+  "two_levels_inverse", "two_levels_parts" };
 
 static gint
 round_up_tile (gint n, gint to)
@@ -190,7 +191,7 @@ lwt_tile_plan_get_shared (const LwtTilePlan *plan, LwtType type)
   const LwtTileLine *x = &plan->lines[0], *y = &plan->lines[1];
   gsize samples = (gsize) plan->rows * plan->pitch;
 
-  if (plan->parts)
+  if (plan->parts && !plan->two)
     samples += (gsize) (2 * x->run * x->runs) * (2 * y->run * y->runs);
   return samples * lwt_type_get_size (type);
 }
@@ -208,13 +209,14 @@ plan_window (LwtTilePlan *plan)
 
   for (gint i = 0; i < plan->n_steps; i++) {
     LwtTileStep *step = &y->steps[i];
-    const gint odd = step->odd, end = step->first + step->n;
+    const gint odd = step->odd, last = step->first + step->n - 1;
 
-    if (step->first < odd - 1 || end > odd + 1)
+    if (step->first < odd - 1 || last > odd)
       return FALSE;
-    delay[odd] = MAX (MAX (delay[odd], read[odd]),
-        delay[1 - odd] + step->first + step->n - 1);
-    read[1 - odd] = MAX (read[1 - odd], delay[odd] - step->first);
+    /* at an end a step reads its own pair, too */
+    delay[odd] =
+        MAX (MAX (delay[odd], read[odd]), delay[1 - odd] + MAX (last, 0));
+    read[1 - odd] = MAX (read[1 - odd], delay[odd] - MIN (step->first, 0));
     step->from = -delay[odd];
     step->to = step->from + 1;
   }
@@ -233,10 +235,11 @@ plan_window (LwtTilePlan *plan)
   /* a level needs its own neighbours and those of the level behind it twice */
   x->in[0][0] = x->in[1][0] = -round_up_tile (3 * left, 4);
   x->run = round_down (64 - 3 * right + x->in[0][0], 4);
-  plan->lead = left + (left - y->out[0] + 1) / 2;
+  plan->lead =
+      plan->inverse ? left + (left + 1) / 2 : left + (left - y->out[0] + 1) / 2;
   plan->threads = 128;
   plan->blocks = 3;
-  plan->rows = plan->threads / 32 * 4 * LWT_WINDOW_TURNS;
+  plan->rows = plan->threads / 32 * (4 + plan->parts) * LWT_WINDOW_TURNS;
   plan->pitch = 128;
   return x->run >= 32;
 }
@@ -260,8 +263,8 @@ lwt_tile_plan_init (LwtTilePlan *plan, LwtTileKernel kernel,
   plan->inverse = inverse;
   plan->boundary = boundary;
   plan->n_steps = (gint) wavelet->n_steps;
-  plan->parts = kernel == LWT_TILE_PARTS;
-  plan->two = kernel == LWT_TILE_TWO_LEVELS;
+  plan->parts = kernel == LWT_TILE_PARTS || kernel == LWT_TILE_TWO_LEVELS_PARTS;
+  plan->two = kernel >= LWT_TILE_TWO_LEVELS;
   if (wavelet->n_steps > LWT_TILE_MAX_STEPS
       || (plan->parts && type == LWT_TYPE_I32))
     return FALSE;
@@ -374,6 +377,9 @@ lwt_tile_plan_print (
     const LwtTilePlan *plan, LwtType type, const gchar *name, GString *text)
 {
   static const gchar *const types[] = { "float", "double", "int" };
+  const gchar *function = plan->parts     ? "parts"
+                          : plan->inverse ? "inverse"
+                                          : "forward";
   const gint *const numbers = (const gint *) plan; /* it has only such fields */
 
   g_string_append_printf (
@@ -384,11 +390,7 @@ lwt_tile_plan_print (
   g_string_append_printf (text,
       "extern \"C\" __global__ void __launch_bounds__ (%d, %d)\n"
       "%s (const __grid_constant__ LwtTileParameters<%s> parameters)\n"
-      "{ lwt_tile_%s<%s, plan_of_%s> (parameters, (%s *) lwt_tile_shared); }\n",
+      "{ lwt_%s_%s<%s, plan_of_%s> (parameters, (%s *) lwt_tile_shared); }\n",
       plan->threads, plan->blocks, name, types[type],
-      plan->two       ? "two_levels"
-      : plan->parts   ? "parts"
-      : plan->inverse ? "inverse"
-                      : "forward",
-      types[type], name, types[type]);
+      plan->two ? "window" : "tile", function, types[type], name, types[type]);
 }

@@ -17,7 +17,9 @@ typedef enum {
   LWT_TILE_INVERSE,
   LWT_TILE_INVERSE_SMALL,
   LWT_TILE_PARTS,
-  LWT_TILE_TWO_LEVELS, /* forward, cuda/lifting/cuda/window.cuh */
+  LWT_TILE_TWO_LEVELS, /* cuda/lifting/cuda/window.cuh */
+  LWT_TILE_TWO_LEVELS_INVERSE,
+  LWT_TILE_TWO_LEVELS_PARTS,
   LWT_TILE_KERNELS,
 } LwtTileKernel;
 

@@ -167,16 +167,17 @@ void
 connect_levels (const Run *run, LwtLevelTask *tasks, gboolean *two)
 {
   const LwtTiles *tiles = run->transform->tiles;
-  const gboolean can = (run->way == FORWARD || run->way == REDUCE)
-                       && lwt_tiles_are_ready (run->transform->tiles);
+  const gboolean inverse = run->way == INVERSE || run->way == EXPAND;
+  const gboolean can = lwt_tiles_are_ready (run->transform->tiles);
   LwtPicture picture = run->picture;
   guint launch = 0;
 
   for (guint i = 0; i < run->active.n; i++) {
     tasks[i].picture = picture;
     two[i] = can && i + 1 < run->active.n
-             && lwt_tiles_fit_two_levels (tiles, &tasks[i]);
-    i += two[i];
+             && lwt_tiles_fit_two_levels (tiles, &tasks[i], inverse);
+    if (two[i])
+      two[++i] = FALSE;
     if (i + 1 == run->active.n)
       break;
     picture = picture_at (run, run->cut.low[launch++ & 1], tasks[i + 1].width);
@@ -235,14 +236,15 @@ run_levels (const Run *run, guint width, guint height, GError **error)
   connect_levels (run, tasks, two);
   if (!forward && !interleave ())
     return FALSE;
-  for (guint k = 0; k < n; k++) {
-    const guint i = forward ? k : n - 1 - k;
-
+  for (guint k = 0, i; k < n; k += 1 + two[i]) {
+    i = forward ? k : n - 1 - k;
+    /* a pair is kept with its first level */
+    if (!forward && i > 0 && two[i - 1])
+      i--;
     if (!(two[i] ? lwt_tiles_run_two_levels (
-              run->transform->tiles, &tasks[i], run->stream, error)
+              run->transform->tiles, &tasks[i], !forward, run->stream, error)
                  : run_level (run, &tasks[i], error)))
       return FALSE;
-    k += two[i];
   }
   return !forward || interleave ();
 }
@@ -385,6 +387,32 @@ lwt_transform_expand (const LwtTransform *transform, const LwtChain *chain,
       picture, low, work, stream, error);
 }
 
+static guint
+fit_parts (const LwtTransform *transform, const LwtChain *chain,
+    const LwtPartsTask *task)
+{
+  LwtLevelTask levels[2] = {};
+
+  for (guint i = 0; i < MIN (chain->n, 2); i++)
+    levels[i] = { chain->levels[i].x, chain->levels[i].y,
+      chain->levels[i].width, chain->levels[i].height, task->picture };
+  return lwt_tiles_are_ready (transform->tiles)
+             ? lwt_tiles_fit_parts (transform->tiles, levels, task)
+             : 0;
+}
+
+guint
+lwt_transform_get_parts_levels (const LwtTransform *transform,
+    const LwtChain *chain, const LwtPartsTask *task, const guint depth[3])
+{
+  gboolean two = fit_parts (transform, chain, task) == 2;
+
+  for (guint i = 0; i < 3; i++)
+    two =
+        two && (!needs_low (task, i) || (i > 0 ? depth[i] > 1 : depth[i] == 0));
+  return two ? 2 : 1;
+}
+
 gboolean
 lwt_transform_parts (const LwtTransform *transform, const LwtChain *chain,
     const LwtPartsTask *task, void *work, cudaStream_t stream, GError **error)
@@ -395,14 +423,12 @@ lwt_transform_parts (const LwtTransform *transform, const LwtChain *chain,
 
   for (guint i = 0; i < 3; i++)
     expands = expands || (needs_low (task, i) && !task->at_zero[i]);
-  if (expands && lwt_tiles_are_ready (transform->tiles)) {
+  if (expands && fit_parts (transform, chain, task) >= task->levels) {
     const LwtLevel *first = &chain->levels[0];
-    LwtLevelTask level = { first->x, first->y, first->width, first->height,
-      task->picture };
+    const LwtLevelTask level = { first->x, first->y, first->width,
+      first->height, task->picture };
 
-    if (lwt_tiles_fit_parts (transform->tiles, &level))
-      return lwt_tiles_run_parts (
-          transform->tiles, &level, task, stream, error);
+    return lwt_tiles_run_parts (transform->tiles, &level, task, stream, error);
   }
   cut_work (&cut, transform, chain);
   for (guint i = 0; i < 3; i++) {
@@ -414,8 +440,8 @@ lwt_transform_parts (const LwtTransform *transform, const LwtChain *chain,
     low[i].data = (guint8 *) work + cut.whole[i];
     low[i].stride = lwt_row_pitch (
         chain->levels[0].width, lwt_type_get_size (transform->type));
-    if (!lwt_transform_expand (
-            transform, chain, 0, 1, task->low[i], low[i], work, stream, error))
+    if (!lwt_transform_expand (transform, chain, 0, task->levels, task->low[i],
+            low[i], work, stream, error))
       return FALSE;
   }
   return lwt_generic_parts (transform, task, low, stream, error);

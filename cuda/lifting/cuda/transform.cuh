@@ -76,8 +76,8 @@ gboolean lwt_transform_expand (const LwtTransform *transform,
  * memory
  * @picture: x, the input of level 0 of the chain
  * @low: low bands below [0] the noise, [1] the roughness, [2] the waviness
- *   (the form), each expanded to the input of level 1, or with @at_zero to
- *   the input of level 0 (for a chain of no levels x itself)
+ *   (the form), each expanded to the input of level @levels, or with @at_zero
+ *   to the input of level 0 (for a chain of no levels x itself)
  * @missing: (nullable): one bit for each sample of the components; each row
  *   begins with a new 32-bit word, lowest bit first. Where it is set, all
  *   components are NaN
@@ -91,6 +91,7 @@ typedef struct {
   LwtPicture picture;
   LwtPicture low[3];
   gboolean at_zero[3];
+  guint levels; /* 1 or 2: lwt_transform_get_parts_levels() */
   const guint32 *missing;
   const gdouble *polynomial;
   guint pad[2];
@@ -98,6 +99,10 @@ typedef struct {
   LwtPicture parts[CVIS_SURFACE_N_PARTS];
 } LwtPartsTask;
 
+/* The best @levels for @task, whose parts are set, with low bands @depth levels below the
+ * picture: the level to expand deeper ones to. */
+guint lwt_transform_get_parts_levels (const LwtTransform *transform,
+    const LwtChain *chain, const LwtPartsTask *task, const guint depth[3]);
 gboolean lwt_transform_parts (const LwtTransform *transform,
     const LwtChain *chain, const LwtPartsTask *task, void *work,
     cudaStream_t stream, GError **error);
