@@ -89,16 +89,16 @@ read_priors (ModelRun *run, const BundleModelCall *call, GError **error)
 }
 
 /* @name: of a transforms.json that exists. Returns: %NULL with an error that has it */
-static Transforms *
+static BundleTransforms *
 read_transforms (const BundleModel *model, const gchar *name, GError **error)
 {
-  Transforms *transforms;
+  BundleTransforms *transforms;
   gchar *text;
   gsize size;
 
   if (!g_file_get_contents (name, &text, &size, error))
     return NULL;
-  transforms = transforms_new (model, text, size, error);
+  transforms = bundle_transforms_new (model, text, size, error);
   g_free (text);
   if (transforms == NULL)
     g_prefix_error (error, "%s: ", name);
@@ -106,10 +106,11 @@ read_transforms (const BundleModel *model, const gchar *name, GError **error)
 }
 
 static void
-warn_of_frames (const ModelRun *run, const gchar *name, const Transforms *t)
+warn_of_frames (
+    const ModelRun *run, const gchar *name, const BundleTransforms *t)
 {
   guint n_known;
-  const guint n = transforms_count (t, &n_known);
+  const guint n = bundle_transforms_count (t, &n_known);
 
   if (n_known < n && !run->common->quiet)
     g_printerr ("cudavision bundle: %s: %u of its %u frames are not in the "
@@ -117,26 +118,42 @@ warn_of_frames (const ModelRun *run, const gchar *name, const Transforms *t)
         name, n - n_known, n);
 }
 
+/* The PLY of a file that exists is written again if it has the model's points. */
+static void
+find_points (ModelRun *run, const gchar *name)
+{
+  g_autofree gchar *folder = g_path_get_dirname (name);
+  g_autoptr (GError) error = NULL;
+
+  run->ply = bundle_transforms_find_points (
+      run->transforms, run->model, folder, &error);
+  if (error && !run->common->quiet)
+    g_printerr ("cudavision bundle: %s: its PLY is not adjusted: %s\n", name,
+        error->message);
+}
+
 /* Reads the file to write, if it exists, and takes the poses of the other one. */
 static gboolean
 open_transforms (ModelRun *run, const BundleModelCall *call, GError **error)
 {
   if (call->poses) {
-    Transforms *poses = read_transforms (run->model, call->poses, error);
+    BundleTransforms *poses = read_transforms (run->model, call->poses, error);
 
     if (poses == NULL)
       return FALSE;
     warn_of_frames (run, call->poses, poses);
-    transforms_take_poses (poses, run->model);
-    transforms_free (poses);
+    bundle_transforms_take_poses (poses, run->model);
+    bundle_transforms_free (poses);
   }
   if (call->transforms == NULL)
     return TRUE;
   run->transforms = g_file_test (call->transforms, G_FILE_TEST_EXISTS)
                         ? read_transforms (run->model, call->transforms, error)
-                        : transforms_new (run->model, NULL, 0, error);
-  if (run->transforms)
+                        : bundle_transforms_new (run->model, NULL, 0, error);
+  if (run->transforms) {
     warn_of_frames (run, call->transforms, run->transforms);
+    find_points (run, call->transforms);
+  }
   return run->transforms != NULL;
 }
 
@@ -151,10 +168,15 @@ write_transforms (
 
   if (run->transforms == NULL)
     return TRUE;
-  text = transforms_format (run->transforms, run->model, error);
+  text = bundle_transforms_format (run->transforms, run->model, error);
   if (text == NULL)
     g_prefix_error (error, "%s: ", name);
   ok = text && (check || output_write (name, inputs, text, error));
+  g_free (text);
+  if (check || !ok || !run->ply)
+    return ok;
+  text = bundle_transforms_format_points (run->transforms, run->model);
+  ok = output_write (run->ply, inputs, text, error);
   g_free (text);
   return ok;
 }
@@ -266,7 +288,8 @@ bundle_model_adjust (const BundleModelCall *call, GError **error)
   }
   for (guint i = 0; i < MODEL_STATES; i++)
     g_clear_pointer (&run.pictures[i], gst_sample_unref);
-  transforms_free (run.transforms);
+  bundle_transforms_free (run.transforms);
+  g_free (run.ply);
   g_clear_pointer (&run.report, report_free);
   g_array_unref (run.numbers);
   g_array_unref (run.costs);

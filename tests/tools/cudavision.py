@@ -934,6 +934,53 @@ class ColmapModels(Tool):
             for a, b in zip(image["q"] + image["t"], posed[i]["q"] + posed[i]["t"]):
                 self.assertAlmostEqual(a, b, delta=1e-12)
 
+    def write_points(self, folder, applied):
+        """As nerfstudio writes sparse_pc.ply"""
+        points = colmap_models.read(folder)[2].values()
+        with open("sparse_pc.ply", "w", encoding="utf-8") as file:
+            file.write(f"ply\nformat ascii 1.0\nelement vertex {len(points)}\n")
+            for name in ("float x", "float y", "float z", "uint8 red", "uint8 green", "uint8 blue"):
+                file.write(f"property {name}\n")
+            file.write("end_header\n")
+            for p in points:
+                x, y, z = applied[:3, :3] @ p["x"]
+                file.write(f"{x:8f} {y:8f} {z:8f} {p['rgb'][0]} {p['rgb'][1]} {p['rgb'][2]}\n")
+        return np.loadtxt("sparse_pc.ply", skiprows=10)
+
+    def test_points_of_nerfstudio(self):
+        """sparse_pc.ply gets the adjusted points, unless it has others than the model."""
+        self.make_model("OPENCV", cameras=1)
+        applied = np.array([[1.0, 0, 0, 0], [0, 0, 1, 0], [0, -1, 0, 0], [0, 0, 0, 1]])
+        before = {**self.make_transforms("in", applied), "applied_transform": applied[:3].tolist()}
+        write_json("transforms.json", before)
+        moved = self.write_points("in", applied)
+        head = read("sparse_pc.ply").splitlines()[:10]
+        self.assertEqual(run("bundle", "in", "out", "--transforms", "transforms.json")[1], "")
+        self.assertEqual(read("sparse_pc.ply").splitlines()[:10], head)
+        found = np.loadtxt("sparse_pc.ply", skiprows=10)
+        self.assertGreater(np.abs(found - moved).max(), 0.01)
+        self.assertLess(np.abs(found - self.write_points("out", applied)).max(), 1e-6)
+        write_json("transforms.json", before)
+        text = read("sparse_pc.ply")
+        for content, words in ((text, "are not those of the model"), (b"ply\n", "sparse_pc.ply: "), (None, "No such file")):
+            os.remove("sparse_pc.ply")
+            if content:
+                with open("sparse_pc.ply", "wb") as file:
+                    file.write(content)
+            log = run("bundle", "in", "out", "--transforms", "transforms.json")[1]
+            self.assertRegex(log, "^cudavision bundle: transforms.json: its PLY is not adjusted: .*" + words)
+            if content:
+                self.assertEqual(read("sparse_pc.ply"), content)
+                write_json("transforms.json", before)
+
+    def test_views(self):
+        """bundleview shows a binary model by one of its files and as an archive."""
+        self.make_model("OPENCV", "FOV")
+        for name in ("in/cameras.bin", "in/points3D.bin"):
+            launch(f"filesrc location={name} ! bundleview period=1 ! fakesink")
+        subprocess.run(["tar", "cf", "m.tar", "-C", "in", *MODEL_FILES], check=True)
+        launch("filesrc location=m.tar ! decodebin ! bundleview period=1 ! fakesink")
+
     def test_transforms_of_instant_ngp(self):
         """Turned, scaled and moved without a word about it"""
         self.make_model("OPENCV", cameras=1)

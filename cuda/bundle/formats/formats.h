@@ -31,6 +31,9 @@ gboolean bundle_format_detect (
 gboolean bundle_format_is_certain (
     const gchar *data, gsize size, BundleFormat format);
 
+/* Whether @data begins like a transforms.json (cuda/bundle/colmap/transforms.h) */
+gboolean bundle_format_is_transforms (const gchar *data, gsize size);
+
 /* Why @data, the beginning of a file, is not supported, and what to do. For a tar
  * archive at least 512 bytes are needed. */
 const gchar *bundle_format_hint (const gchar *data, gsize size);
