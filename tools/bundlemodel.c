@@ -12,6 +12,7 @@
 #include "cuda/bundle/colmap/names.h"
 #include "cuda/bundle/colmap/priors.h"
 #include "cuda/core/backend.h"
+#include "cuda/core/cancel.h"
 #include "modelreport.h"
 #include "output.h"
 #include "pipeline.h"
@@ -208,6 +209,14 @@ choose_model_backend (
   return TRUE;
 }
 
+/* An adjustment that was cancelled before its first step changes no file. */
+static gboolean
+improved (const ModelRun *run)
+{
+  return run->summary.stop != BUNDLE_STOP_CANCELLED
+         || run->summary.final_cost < run->summary.initial_cost;
+}
+
 static gboolean
 solve_model (ModelRun *run, const BundleModelCall *call, GError **error)
 {
@@ -215,6 +224,7 @@ solve_model (ModelRun *run, const BundleModelCall *call, GError **error)
 
   if (!choose_model_backend (run, call, error))
     return FALSE;
+  cvis_cancel_watch (interrupt_get_flag ());
   run->model = bundle_model_open (run->input, error);
   if (run->model == NULL) {
     g_prefix_error (error, "%s: ", run->input);
@@ -236,12 +246,14 @@ solve_model (ModelRun *run, const BundleModelCall *call, GError **error)
   if (run->common->report)
     model_begin_report (run);
   progress_start (&run->progress, run->input, "iterations");
+  interrupt_wait ();
   ok = bundle_solve (run->problem, run->config, run->context,
       show_model_progress, run, &run->summary, error);
+  cvis_cancel_watch (NULL);
   progress_clear (&run->progress);
   if (!ok)
     g_prefix_error (error, "%s: ", run->input);
-  return ok;
+  return ok && (improved (run) || cvis_refuse_cancelled (error));
 }
 
 /* Results of a model that was written */

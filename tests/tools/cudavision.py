@@ -981,6 +981,33 @@ class ColmapModels(Tool):
         subprocess.run(["tar", "cf", "m.tar", "-C", "in", *MODEL_FILES], check=True)
         launch("filesrc location=m.tar ! decodebin ! bundleview period=1 ! fakesink")
 
+    def test_ctrl_c(self):
+        """While a model is read nothing is written; later, the best state so far, however long that takes."""
+        colmap_models.simulate("in", ["FULL_OPENCV"], 40, 12000, 1)
+        before = colmap_models.cost("in")[0]
+        for wait in (1, 0.5, 0.25, 2, 4):  # a fast machine is done before
+            shutil.rmtree("out", ignore_errors=True)
+            process = subprocess.Popen([PROGRAM, "bundle", "in", "out"], text=True, stdout=subprocess.DEVNULL,
+                                       stderr=subprocess.PIPE)
+            time.sleep(wait)
+            process.send_signal(signal.SIGINT)
+            text = process.communicate(timeout=60)[1]
+            if process.returncode == 130 and os.path.exists("out"):
+                break
+        self.assertEqual((process.returncode, text), (130, ""))
+        self.assertLess(colmap_models.cost("out")[0], before)
+        self.files("out")
+        os.mkdir("blocked")
+        os.mkfifo("blocked/cameras.bin.part")
+        process = subprocess.Popen([PROGRAM, "bundle", "in", "blocked", "--max-iterations", "1"],
+                                   stdout=subprocess.DEVNULL)
+        time.sleep(5)
+        process.send_signal(signal.SIGINT)
+        time.sleep(2)
+        self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(timeout=30), 130)
+
     def test_transforms_of_instant_ngp(self):
         """Turned, scaled and moved without a word about it"""
         self.make_model("OPENCV", cameras=1)

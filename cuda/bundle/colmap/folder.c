@@ -122,9 +122,12 @@ write_all (gint file, GBytes *bytes)
 static gboolean
 write_temporary (const gchar *name, GBytes *bytes, GError **error)
 {
-  const gint file = g_open (name, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+  gint file;
   gboolean ok;
 
+  do
+    file = g_open (name, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+  while (file < 0 && errno == EINTR); /* Ctrl-C */
   if (file < 0)
     return reject_file ("create", name, error);
   ok = write_all (file, bytes) || reject_file ("write", name, error);
