@@ -77,7 +77,7 @@ reject_token (const BundleScanner *s, const gchar *field, const gchar *why,
 }
 
 gboolean
-bundle_scan_more (BundleScanner *s)
+bundle_scan_skip_blanks (BundleScanner *s)
 {
   if (s->calls++ % 64 == 0 && cvis_cancelled ())
     s->end = s->at;

@@ -16,7 +16,7 @@ G_BEGIN_DECLS
  * @start, @end: of the text
  * @at: current position
  * @by_line: fields are searched on the current line only
- * @calls: of bundle_scan_more(), which looks at the flag of cancellation now and then
+ * @calls: of bundle_scan_skip_blanks(), which looks at the flag of cancellation now and then
  */
 typedef struct {
   const gchar *name;
@@ -37,7 +37,13 @@ BundleScanner bundle_scan_new (
 /* Moves to the next field. The text ends here if the calling thread is cancelled
  * (cuda/core/cancel.h). Returns: FALSE at the end of the text, or with by_line of
  * the line */
-gboolean bundle_scan_more (BundleScanner *s);
+gboolean bundle_scan_skip_blanks (BundleScanner *s);
+static inline gboolean
+bundle_scan_more (BundleScanner *s)
+{
+  return (s->at < s->end && (guchar) *s->at > ' ')
+         || bundle_scan_skip_blanks (s);
+}
 /* Moves to the start of the next line that is neither empty nor a comment
  * (#). */
 gboolean bundle_scan_line (BundleScanner *s);
