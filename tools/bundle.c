@@ -14,9 +14,9 @@
 #include "command.h"
 #include "inputs.h"
 #include "json.h"
+#include "modelreport.h"
 #include "output.h"
 #include "pipeline.h"
-#include "plot.h"
 #include "report.h"
 #include "video.h"
 
@@ -342,17 +342,15 @@ static void
 print_result (const Adjustment *self)
 {
   g_print ("%s: %" G_GUINT64_FORMAT " cameras, %" G_GUINT64_FORMAT
-           " points, %" G_GUINT64_FORMAT " observations\n\n",
+           " points, %" G_GUINT64_FORMAT " observations\n",
       self->name, structure_get_count (self->stats, "cameras"),
       structure_get_count (self->stats, "points"),
       structure_get_count (self->stats, "observations"));
-  g_print ("            cost            RMS error, pixels\n");
-  g_print ("before  %12.6g            %8.4f\n",
-      structure_get_double (self->stats, "initial-cost"),
-      rms_error (self, "initial-cost"));
-  g_print ("after   %12.6g            %8.4f\n\n",
-      structure_get_double (self->stats, "final-cost"),
-      rms_error (self, "final-cost"));
+  print_costs (
+      (const gdouble[]){ structure_get_double (self->stats, "initial-cost"),
+          structure_get_double (self->stats, "final-cost") },
+      (const gdouble[]){
+          rms_error (self, "initial-cost"), rms_error (self, "final-cost") });
   g_print ("%" G_GUINT64_FORMAT " iterations in %.3f s, stopped by %s, %s\n",
       structure_get_count (self->stats, "iterations"),
       structure_get_double (self->stats, "seconds"), get_stop (self),
@@ -407,23 +405,6 @@ add_table (const Adjustment *self, Report *report)
 }
 
 static void
-add_curve (const Adjustment *self, Report *report)
-{
-  GString *svg = g_string_new (NULL);
-  const PlotSeries series = { NULL, (gdouble *) self->numbers->data,
-    (gdouble *) self->costs->data, self->costs->len };
-
-  plot_lines (svg,
-      &(Plot){ .label = "Cost of each iteration",
-          .x_label = "iteration",
-          .y_label = "cost, pixels squared",
-          .log_y = TRUE },
-      &series, 1);
-  report_add_plot (report, svg->str, "Cost of each iteration");
-  g_string_free (svg, TRUE);
-}
-
-static void
 write_bundle_report (const Adjustment *self, GError **error)
 {
   gchar *title = g_strdup_printf ("Bundle adjustment of %s", self->name);
@@ -443,7 +424,7 @@ write_bundle_report (const Adjustment *self, GError **error)
       "The adjusted model. The colour of a point is its mean reprojection "
       "error, "
       "from blue (0.125 pixels) to red (4 pixels); cameras are magenta.");
-  add_curve (self, report);
+  report_add_costs (report, self->numbers, self->costs);
   report_add_input (report, self->name);
   report_add_setting (
       report, "loss", "%s", options.loss != NULL ? options.loss : "none");

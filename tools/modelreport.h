@@ -45,6 +45,13 @@ typedef struct {
   Report *report;
 } ModelRun;
 
+/* Both states as a table on the terminal. @rms: pixels */
+void print_costs (
+    const gdouble cost[MODEL_STATES], const gdouble rms[MODEL_STATES]);
+/* A plot of the cost of each iteration */
+void report_add_costs (
+    Report *report, const GArray *numbers, const GArray *costs);
+
 void model_print_result (const ModelRun *run);
 void model_print_json (const ModelRun *run);
 

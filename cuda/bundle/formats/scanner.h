@@ -64,4 +64,16 @@ gboolean bundle_scan_numbers (BundleScanner *s, const gchar *field,
 gboolean bundle_scan_integer (BundleScanner *s, const gchar *field, guint64 low,
     guint64 high, guint64 *value, GError **error);
 
+/* @name: of some bits */
+typedef struct {
+  const gchar *name;
+  guint16 bits;
+} BundleScanBits;
+
+/* Reads the words to the end of the line, at least one: names of the @n @known bits, which
+ * are added to @bits. @names: the names, for an error */
+gboolean bundle_scan_bits (BundleScanner *s, const gchar *field,
+    const BundleScanBits *known, guint n, const gchar *names, guint16 *bits,
+    GError **error);
+
 G_END_DECLS
