@@ -145,30 +145,22 @@ find_format (void)
   return options.output != NULL ? NULL : "bal";
 }
 
-/* A folder with a COLMAP model is read as one stream of its three files. */
+/* cudabundleadjust finds the folder of a COLMAP model by one of its files. */
 static void
 append_source (GString *launch, const gchar *name)
 {
-  static const gchar *const parts[] = { "cameras.txt", "images.txt",
-    "points3D.txt" };
+  gchar *part = NULL;
 
-  if (!g_file_test (name, G_FILE_TEST_IS_DIR)) {
-    g_string_append (launch, "filesrc ");
-    launch_set (launch, "location", name);
-    if (g_str_has_suffix (name, ".bz2"))
-      g_string_append (launch, "! bz2dec ");
-    return;
+  if (bundle_model_is_folder (name)) {
+    part = g_build_filename (name, "cameras.bin", NULL);
+    if (!g_file_test (part, G_FILE_TEST_EXISTS))
+      memcpy (strrchr (part, '.'), ".txt", 4);
   }
-  g_string_append (launch, "concat name=model ");
-  for (guint i = 0; i < G_N_ELEMENTS (parts); i++) {
-    gchar *part = g_build_filename (name, parts[i], NULL);
-
-    g_string_append (launch, "filesrc ");
-    launch_set (launch, "location", part);
-    g_string_append (launch, "! model. ");
-    g_free (part);
-  }
-  g_string_append (launch, "model. ");
+  g_string_append (launch, "filesrc ");
+  launch_set (launch, "location", part ? part : name);
+  if (g_str_has_suffix (name, ".bz2"))
+    g_string_append (launch, "! bz2dec ");
+  g_free (part);
 }
 
 static void
@@ -486,30 +478,6 @@ check_bundle_options (GError **error)
   return TRUE;
 }
 
-/* A folder has to hold COLMAP's text files. */
-static gboolean
-check_folder (const gchar *name, GError **error)
-{
-  gchar *text = g_build_filename (name, "cameras.txt", NULL);
-  gchar *binary = g_build_filename (name, "cameras.bin", NULL);
-  gboolean ok = g_file_test (text, G_FILE_TEST_EXISTS);
-
-  if (!ok && g_file_test (binary, G_FILE_TEST_EXISTS))
-    g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_SUPPORTED,
-        "%s is a binary COLMAP model, which is written to a folder: "
-        "cudavision bundle MODEL_IN MODEL_OUT; or convert it with colmap "
-        "model_converter --output_type TXT",
-        name);
-  else if (!ok)
-    g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND,
-        "the folder %s contains no COLMAP model (cameras.txt, images.txt, "
-        "points3D.txt)",
-        name);
-  g_free (text);
-  g_free (binary);
-  return ok;
-}
-
 /* A transforms.json has no observations. */
 static gboolean
 check_no_transforms (const gchar *name, GError **error)
@@ -529,9 +497,15 @@ check_input (const gchar *name, GError **error)
 {
   if (!check_no_transforms (name, error))
     return FALSE;
-  if (g_file_test (name, G_FILE_TEST_IS_DIR))
-    return check_folder (name, error);
-  return input_check (name, INPUT_RECONSTRUCTION, error);
+  if (!g_file_test (name, G_FILE_TEST_IS_DIR))
+    return input_check (name, INPUT_RECONSTRUCTION, error);
+  if (bundle_model_is_folder (name))
+    return TRUE;
+  g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND,
+      "the folder %s contains no COLMAP model (cameras, images and points3D, "
+      ".bin or .txt)",
+      name);
+  return FALSE;
 }
 
 static void

@@ -130,25 +130,6 @@ read_model_cloud (
   return model ? bundle_model_cloud (model, error) : NULL;
 }
 
-/* Finds the folder of the stream, and whether it is a file of a COLMAP model. */
-static void
-find_folder (GstBundleView *self)
-{
-  g_autoptr (GstQuery) query = gst_query_new_uri ();
-  g_autofree gchar *uri = NULL, *name = NULL;
-
-  g_clear_pointer (&self->folder, g_free);
-  if (gst_pad_peer_query (self->sinkpad, query))
-    gst_query_parse_uri (query, &uri);
-  if (uri)
-    name = g_filename_from_uri (uri, NULL, NULL);
-  if (name)
-    self->folder = g_path_get_dirname (name);
-  self->is_part = name && bundle_model_is_file_name (name);
-  if (self->is_part)
-    GST_DEBUG_OBJECT (self, "reading the folder %s", self->folder);
-}
-
 static BundleCloud *
 read_transforms_cloud (
     GstBundleView *self, const GstBundleFile *file, GError **error)
@@ -192,7 +173,10 @@ check_start (GstBundleView *self)
 {
   BundleFormat format;
 
-  find_folder (self);
+  g_free (self->folder);
+  self->folder = gst_bundle_file_find_folder (self->sinkpad, &self->is_part);
+  if (self->is_part)
+    GST_DEBUG_OBJECT (self, "reading the folder %s", self->folder);
   if (self->is_part
       || bundle_format_detect (self->file.data, self->file.size, &format)
       || gst_bundle_is_ply (self->file.data, self->file.size)

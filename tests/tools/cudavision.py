@@ -618,9 +618,8 @@ class Models(Tool):
         os.mkdir("model")
         subprocess.run(["tar", "xf", "m.tar", "-C", "model"], check=True)
         self.assertEqual(json.loads(run("bundle", "model", "--json")[0])["cameras"], 8)
-        os.mkdir("binary")
-        open("binary/cameras.bin", "wb").close()
-        self.assertIn("cudavision bundle MODEL_IN MODEL_OUT", run("bundle", "binary", status=1)[1])
+        os.mkdir("empty")
+        self.assertIn("contains no COLMAP model", run("bundle", "empty", status=1)[1])
 
 
 MODEL_FILES = ("cameras.bin", "images.bin", "points3D.bin")
@@ -973,9 +972,17 @@ class ColmapModels(Tool):
                 self.assertEqual(read("sparse_pc.ply"), content)
                 write_json("transforms.json", before)
 
-    def test_views(self):
-        """bundleview shows a binary model by one of its files and as an archive."""
+    def test_pipelines(self):
+        """Elements read a binary model by one of its files and as an archive; bundleview has all cameras."""
+        self.make_model("SIMPLE_RADIAL")
+        costs = [json.loads(run("bundle", "in", "--max-iterations", "0", "--json")[0])["initial-cost"]]
+        subprocess.run(["tar", "cf", "m.tar", "-C", "in", *MODEL_FILES], check=True)
+        for name in ("in/images.bin", "m.tar"):
+            costs.append(json.loads(run("bundle", name, "--max-iterations", "0", "--json")[0])["initial-cost"])
+        for cost in costs:
+            self.assertAlmostEqual(cost / colmap_models.cost("in")[0], 1, delta=1e-9)
         self.make_model("OPENCV", "FOV")
+        self.assertIn("cameras.bin record 1 (CAMERA_ID 3), focal length", run("bundle", "in", status=1)[1])
         for name in ("in/cameras.bin", "in/points3D.bin"):
             launch(f"filesrc location={name} ! bundleview period=1 ! fakesink")
         subprocess.run(["tar", "cf", "m.tar", "-C", "in", *MODEL_FILES], check=True)

@@ -8,7 +8,6 @@
 #include <string.h>
 #include "cuda/bundle/formats/cloud.h"
 #include "cuda/bundle/formats/codecs.h"
-#include "cuda/bundle/colmap/archive.h"
 #include "cuda/bundle/formats/tar.h"
 #include "cuda/core/cancel.h"
 
@@ -227,9 +226,6 @@ bundle_format_hint (const gchar *data, gsize size)
         "images.txt and points3D.txt in a tar archive" },
   };
 
-  if (bundle_model_is_archive (data, size))
-    return "it is a COLMAP model as binary files or zip archive, which "
-           "cudavision bundle MODEL_IN MODEL_OUT adjusts and bundleview shows";
   if (bundle_format_is_transforms (data, size))
     return "it is a transforms.json, which contains no observations: adjust "
            "its "
