@@ -209,6 +209,13 @@ choose_model_backend (
   return TRUE;
 }
 
+/* With COLMAP's options the files are binary. */
+static gboolean
+is_binary (const ModelRun *run, const BundleModelCall *call)
+{
+  return call->binary || run->model->binary;
+}
+
 /* An adjustment that was cancelled before its first step changes no file. */
 static gboolean
 improved (const ModelRun *run)
@@ -230,7 +237,9 @@ solve_model (ModelRun *run, const BundleModelCall *call, GError **error)
     g_prefix_error (error, "%s: ", run->input);
     return FALSE;
   }
-  if ((call->constants && !read_list (run, call->constants, 0, error))
+  if (!bundle_model_check_folder (
+          run->model, is_binary (run, call), call->output, error)
+      || (call->constants && !read_list (run, call->constants, 0, error))
       || !open_transforms (run, call, error)
       || !write_transforms (run, call->transforms, TRUE, error)
       || !read_priors (run, call, error))
@@ -294,7 +303,7 @@ bundle_model_adjust (const BundleModelCall *call, GError **error)
         run.model, run.problem, &run.map, (guint) common->threads);
     run.prior_rms[MODEL_AFTER] = bundle_model_prior_rms (run.model);
     if (bundle_model_write (
-            run.model, call->binary || run.model->binary, call->output, error)
+            run.model, is_binary (&run, call), call->output, error)
         && write_transforms (&run, call->transforms, FALSE, error))
       show_model (&run, error);
   }

@@ -663,6 +663,11 @@ class ColmapModels(Tool):
         run("bundle", "in", "new/folder", "--threads", "3")
         run("bundle", "in", "in", "--threads", "1", "-q")
         self.assertEqual(self.files("in"), self.files("new/folder"))
+        os.mkdir("old")
+        open("old/rigs.bin", "wb").close()
+        text, log = run("bundle", "in", "old", status=1)
+        self.assertEqual((text, os.listdir("old")), ("", ["rigs.bin"]))
+        self.assertIn("old contains rigs.bin, which does not belong to the new model", log)
 
     def test_backends(self):
         """A device, where there is one, gives the cost of the CPU; otherwise cuda is an error."""
