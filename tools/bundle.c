@@ -14,9 +14,9 @@
 #include "command.h"
 #include "inputs.h"
 #include "json.h"
+#include "modelreport.h"
 #include "output.h"
 #include "pipeline.h"
-#include "plot.h"
 #include "report.h"
 #include "video.h"
 
@@ -145,30 +145,22 @@ find_format (void)
   return options.output != NULL ? NULL : "bal";
 }
 
-/* A folder with a COLMAP model is read as one stream of its three files. */
+/* cudabundleadjust finds the folder of a COLMAP model by one of its files. */
 static void
 append_source (GString *launch, const gchar *name)
 {
-  static const gchar *const parts[] = { "cameras.txt", "images.txt",
-    "points3D.txt" };
+  gchar *part = NULL;
 
-  if (!g_file_test (name, G_FILE_TEST_IS_DIR)) {
-    g_string_append (launch, "filesrc ");
-    launch_set (launch, "location", name);
-    if (g_str_has_suffix (name, ".bz2"))
-      g_string_append (launch, "! bz2dec ");
-    return;
+  if (bundle_model_is_folder (name)) {
+    part = g_build_filename (name, "cameras.bin", NULL);
+    if (!g_file_test (part, G_FILE_TEST_EXISTS))
+      memcpy (strrchr (part, '.'), ".txt", 4);
   }
-  g_string_append (launch, "concat name=model ");
-  for (guint i = 0; i < G_N_ELEMENTS (parts); i++) {
-    gchar *part = g_build_filename (name, parts[i], NULL);
-
-    g_string_append (launch, "filesrc ");
-    launch_set (launch, "location", part);
-    g_string_append (launch, "! model. ");
-    g_free (part);
-  }
-  g_string_append (launch, "model. ");
+  g_string_append (launch, "filesrc ");
+  launch_set (launch, "location", part ? part : name);
+  if (g_str_has_suffix (name, ".bz2"))
+    g_string_append (launch, "! bz2dec ");
+  g_free (part);
 }
 
 static void
@@ -342,17 +334,15 @@ static void
 print_result (const Adjustment *self)
 {
   g_print ("%s: %" G_GUINT64_FORMAT " cameras, %" G_GUINT64_FORMAT
-           " points, %" G_GUINT64_FORMAT " observations\n\n",
+           " points, %" G_GUINT64_FORMAT " observations\n",
       self->name, structure_get_count (self->stats, "cameras"),
       structure_get_count (self->stats, "points"),
       structure_get_count (self->stats, "observations"));
-  g_print ("            cost            RMS error, pixels\n");
-  g_print ("before  %12.6g            %8.4f\n",
-      structure_get_double (self->stats, "initial-cost"),
-      rms_error (self, "initial-cost"));
-  g_print ("after   %12.6g            %8.4f\n\n",
-      structure_get_double (self->stats, "final-cost"),
-      rms_error (self, "final-cost"));
+  print_costs (
+      (const gdouble[]){ structure_get_double (self->stats, "initial-cost"),
+          structure_get_double (self->stats, "final-cost") },
+      (const gdouble[]){
+          rms_error (self, "initial-cost"), rms_error (self, "final-cost") });
   g_print ("%" G_GUINT64_FORMAT " iterations in %.3f s, stopped by %s, %s\n",
       structure_get_count (self->stats, "iterations"),
       structure_get_double (self->stats, "seconds"), get_stop (self),
@@ -407,23 +397,6 @@ add_table (const Adjustment *self, Report *report)
 }
 
 static void
-add_curve (const Adjustment *self, Report *report)
-{
-  GString *svg = g_string_new (NULL);
-  const PlotSeries series = { NULL, (gdouble *) self->numbers->data,
-    (gdouble *) self->costs->data, self->costs->len };
-
-  plot_lines (svg,
-      &(Plot){ .label = "Cost of each iteration",
-          .x_label = "iteration",
-          .y_label = "cost, pixels squared",
-          .log_y = TRUE },
-      &series, 1);
-  report_add_plot (report, svg->str, "Cost of each iteration");
-  g_string_free (svg, TRUE);
-}
-
-static void
 write_bundle_report (const Adjustment *self, GError **error)
 {
   gchar *title = g_strdup_printf ("Bundle adjustment of %s", self->name);
@@ -443,7 +416,7 @@ write_bundle_report (const Adjustment *self, GError **error)
       "The adjusted model. The colour of a point is its mean reprojection "
       "error, "
       "from blue (0.125 pixels) to red (4 pixels); cameras are magenta.");
-  add_curve (self, report);
+  report_add_costs (report, self->numbers, self->costs);
   report_add_input (report, self->name);
   report_add_setting (
       report, "loss", "%s", options.loss != NULL ? options.loss : "none");
@@ -505,30 +478,6 @@ check_bundle_options (GError **error)
   return TRUE;
 }
 
-/* A folder has to hold COLMAP's text files. */
-static gboolean
-check_folder (const gchar *name, GError **error)
-{
-  gchar *text = g_build_filename (name, "cameras.txt", NULL);
-  gchar *binary = g_build_filename (name, "cameras.bin", NULL);
-  gboolean ok = g_file_test (text, G_FILE_TEST_EXISTS);
-
-  if (!ok && g_file_test (binary, G_FILE_TEST_EXISTS))
-    g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_SUPPORTED,
-        "%s is a binary COLMAP model, which is written to a folder: "
-        "cudavision bundle MODEL_IN MODEL_OUT; or convert it with colmap "
-        "model_converter --output_type TXT",
-        name);
-  else if (!ok)
-    g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND,
-        "the folder %s contains no COLMAP model (cameras.txt, images.txt, "
-        "points3D.txt)",
-        name);
-  g_free (text);
-  g_free (binary);
-  return ok;
-}
-
 /* A transforms.json has no observations. */
 static gboolean
 check_no_transforms (const gchar *name, GError **error)
@@ -548,9 +497,15 @@ check_input (const gchar *name, GError **error)
 {
   if (!check_no_transforms (name, error))
     return FALSE;
-  if (g_file_test (name, G_FILE_TEST_IS_DIR))
-    return check_folder (name, error);
-  return input_check (name, INPUT_RECONSTRUCTION, error);
+  if (!g_file_test (name, G_FILE_TEST_IS_DIR))
+    return input_check (name, INPUT_RECONSTRUCTION, error);
+  if (bundle_model_is_folder (name))
+    return TRUE;
+  g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND,
+      "the folder %s contains no COLMAP model (cameras, images and points3D, "
+      ".bin or .txt)",
+      name);
+  return FALSE;
 }
 
 static void

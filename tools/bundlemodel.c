@@ -12,6 +12,7 @@
 #include "cuda/bundle/colmap/names.h"
 #include "cuda/bundle/colmap/priors.h"
 #include "cuda/core/backend.h"
+#include "cuda/core/cancel.h"
 #include "modelreport.h"
 #include "output.h"
 #include "pipeline.h"
@@ -89,16 +90,16 @@ read_priors (ModelRun *run, const BundleModelCall *call, GError **error)
 }
 
 /* @name: of a transforms.json that exists. Returns: %NULL with an error that has it */
-static Transforms *
+static BundleTransforms *
 read_transforms (const BundleModel *model, const gchar *name, GError **error)
 {
-  Transforms *transforms;
+  BundleTransforms *transforms;
   gchar *text;
   gsize size;
 
   if (!g_file_get_contents (name, &text, &size, error))
     return NULL;
-  transforms = transforms_new (model, text, size, error);
+  transforms = bundle_transforms_new (model, text, size, error);
   g_free (text);
   if (transforms == NULL)
     g_prefix_error (error, "%s: ", name);
@@ -106,10 +107,11 @@ read_transforms (const BundleModel *model, const gchar *name, GError **error)
 }
 
 static void
-warn_of_frames (const ModelRun *run, const gchar *name, const Transforms *t)
+warn_of_frames (
+    const ModelRun *run, const gchar *name, const BundleTransforms *t)
 {
   guint n_known;
-  const guint n = transforms_count (t, &n_known);
+  const guint n = bundle_transforms_count (t, &n_known);
 
   if (n_known < n && !run->common->quiet)
     g_printerr ("cudavision bundle: %s: %u of its %u frames are not in the "
@@ -117,26 +119,42 @@ warn_of_frames (const ModelRun *run, const gchar *name, const Transforms *t)
         name, n - n_known, n);
 }
 
+/* The PLY of a file that exists is written again if it has the model's points. */
+static void
+find_points (ModelRun *run, const gchar *name)
+{
+  g_autofree gchar *folder = g_path_get_dirname (name);
+  g_autoptr (GError) error = NULL;
+
+  run->ply = bundle_transforms_find_points (
+      run->transforms, run->model, folder, &error);
+  if (error && !run->common->quiet)
+    g_printerr ("cudavision bundle: %s: its PLY is not adjusted: %s\n", name,
+        error->message);
+}
+
 /* Reads the file to write, if it exists, and takes the poses of the other one. */
 static gboolean
 open_transforms (ModelRun *run, const BundleModelCall *call, GError **error)
 {
   if (call->poses) {
-    Transforms *poses = read_transforms (run->model, call->poses, error);
+    BundleTransforms *poses = read_transforms (run->model, call->poses, error);
 
     if (poses == NULL)
       return FALSE;
     warn_of_frames (run, call->poses, poses);
-    transforms_take_poses (poses, run->model);
-    transforms_free (poses);
+    bundle_transforms_take_poses (poses, run->model);
+    bundle_transforms_free (poses);
   }
   if (call->transforms == NULL)
     return TRUE;
   run->transforms = g_file_test (call->transforms, G_FILE_TEST_EXISTS)
                         ? read_transforms (run->model, call->transforms, error)
-                        : transforms_new (run->model, NULL, 0, error);
-  if (run->transforms)
+                        : bundle_transforms_new (run->model, NULL, 0, error);
+  if (run->transforms) {
     warn_of_frames (run, call->transforms, run->transforms);
+    find_points (run, call->transforms);
+  }
   return run->transforms != NULL;
 }
 
@@ -151,10 +169,15 @@ write_transforms (
 
   if (run->transforms == NULL)
     return TRUE;
-  text = transforms_format (run->transforms, run->model, error);
+  text = bundle_transforms_format (run->transforms, run->model, error);
   if (text == NULL)
     g_prefix_error (error, "%s: ", name);
   ok = text && (check || output_write (name, inputs, text, error));
+  g_free (text);
+  if (check || !ok || !run->ply)
+    return ok;
+  text = bundle_transforms_format_points (run->transforms, run->model);
+  ok = output_write (run->ply, inputs, text, error);
   g_free (text);
   return ok;
 }
@@ -186,6 +209,21 @@ choose_model_backend (
   return TRUE;
 }
 
+/* With COLMAP's options the files are binary. */
+static gboolean
+is_binary (const ModelRun *run, const BundleModelCall *call)
+{
+  return call->binary || run->model->binary;
+}
+
+/* An adjustment that was cancelled before its first step changes no file. */
+static gboolean
+improved (const ModelRun *run)
+{
+  return run->summary.stop != BUNDLE_STOP_CANCELLED
+         || run->summary.final_cost < run->summary.initial_cost;
+}
+
 static gboolean
 solve_model (ModelRun *run, const BundleModelCall *call, GError **error)
 {
@@ -193,12 +231,15 @@ solve_model (ModelRun *run, const BundleModelCall *call, GError **error)
 
   if (!choose_model_backend (run, call, error))
     return FALSE;
+  cvis_cancel_watch (interrupt_get_flag ());
   run->model = bundle_model_open (run->input, error);
   if (run->model == NULL) {
     g_prefix_error (error, "%s: ", run->input);
     return FALSE;
   }
-  if ((call->constants && !read_list (run, call->constants, 0, error))
+  if (!bundle_model_check_folder (
+          run->model, is_binary (run, call), call->output, error)
+      || (call->constants && !read_list (run, call->constants, 0, error))
       || !open_transforms (run, call, error)
       || !write_transforms (run, call->transforms, TRUE, error)
       || !read_priors (run, call, error))
@@ -214,12 +255,14 @@ solve_model (ModelRun *run, const BundleModelCall *call, GError **error)
   if (run->common->report)
     model_begin_report (run);
   progress_start (&run->progress, run->input, "iterations");
+  interrupt_wait ();
   ok = bundle_solve (run->problem, run->config, run->context,
       show_model_progress, run, &run->summary, error);
+  cvis_cancel_watch (NULL);
   progress_clear (&run->progress);
   if (!ok)
     g_prefix_error (error, "%s: ", run->input);
-  return ok;
+  return ok && (improved (run) || cvis_refuse_cancelled (error));
 }
 
 /* Results of a model that was written */
@@ -260,13 +303,14 @@ bundle_model_adjust (const BundleModelCall *call, GError **error)
         run.model, run.problem, &run.map, (guint) common->threads);
     run.prior_rms[MODEL_AFTER] = bundle_model_prior_rms (run.model);
     if (bundle_model_write (
-            run.model, call->binary || run.model->binary, call->output, error)
+            run.model, is_binary (&run, call), call->output, error)
         && write_transforms (&run, call->transforms, FALSE, error))
       show_model (&run, error);
   }
   for (guint i = 0; i < MODEL_STATES; i++)
     g_clear_pointer (&run.pictures[i], gst_sample_unref);
-  transforms_free (run.transforms);
+  bundle_transforms_free (run.transforms);
+  g_free (run.ply);
   g_clear_pointer (&run.report, report_free);
   g_array_unref (run.numbers);
   g_array_unref (run.costs);

@@ -42,9 +42,19 @@ get_backend_name (const ModelRun *run)
 }
 
 void
-model_print_result (const ModelRun *run)
+print_costs (const gdouble cost[MODEL_STATES], const gdouble rms[MODEL_STATES])
 {
   static const gchar *const names[] = { "before", "after" };
+
+  g_print ("\n            cost            RMS error, pixels\n");
+  for (guint i = 0; i < MODEL_STATES; i++)
+    g_print ("%-6s  %12.6g            %8.4f\n", names[i], cost[i], rms[i]);
+  g_print ("\n");
+}
+
+void
+model_print_result (const ModelRun *run)
+{
   const BundleSummary *s = &run->summary;
   const BundleModelMap *map = &run->map;
 
@@ -65,11 +75,9 @@ model_print_result (const ModelRun *run)
              "%.4g after\n",
         run->problem->n_priors, run->prior_rms[MODEL_BEFORE],
         run->prior_rms[MODEL_AFTER]);
-  g_print ("\n            cost            RMS error, pixels\n");
-  for (guint i = 0; i < MODEL_STATES; i++)
-    g_print ("%-6s  %12.6g            %8.4f\n", names[i], get_cost (run, i),
-        get_rms (run, i));
-  g_print ("\n%u iterations in %.3f s, stopped by %s, %s\n", s->iterations,
+  print_costs ((const gdouble[]){ get_cost (run, 0), get_cost (run, 1) },
+      (const gdouble[]){ get_rms (run, 0), get_rms (run, 1) });
+  g_print ("%u iterations in %.3f s, stopped by %s, %s\n", s->iterations,
       s->seconds, bundle_stop_name (s->stop), get_backend_name (run));
 }
 
@@ -400,12 +408,12 @@ add_image_plot (const ModelRun *run, Report *report)
   g_free (numbers);
 }
 
-static void
-add_iteration_plot (const ModelRun *run, Report *report)
+void
+report_add_costs (Report *report, const GArray *numbers, const GArray *costs)
 {
   GString *svg = g_string_new (NULL);
-  const PlotSeries series = { NULL, (gdouble *) run->numbers->data,
-    (gdouble *) run->costs->data, run->costs->len };
+  const PlotSeries series = { NULL, (gdouble *) numbers->data,
+    (gdouble *) costs->data, costs->len };
 
   plot_lines (svg,
       &(Plot){ .label = "Cost of each iteration",
@@ -476,7 +484,7 @@ model_write_report (const ModelRun *run, GError **error)
       "(0.125 pixels) to red (4 pixels); cameras are magenta.");
   report_add_picture (report, run->pictures[MODEL_AFTER], "After.");
   report_end_pictures (report);
-  add_iteration_plot (run, report);
+  report_add_costs (report, run->numbers, run->costs);
   add_image_plot (run, report);
   add_camera_rows (run, report);
   add_image_rows (run, report);

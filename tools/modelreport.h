@@ -13,7 +13,7 @@
 #include "modelerrors.h"
 #include "progress.h"
 #include "report.h"
-#include "transforms.h"
+#include "cuda/bundle/colmap/transforms.h"
 
 G_BEGIN_DECLS
 
@@ -23,7 +23,7 @@ G_BEGIN_DECLS
  * @numbers, @costs: of the iterations
  * @prior_rms: RMS distance of images and priors
  * @pictures: (nullable): of the cloud, for the report
- * @transforms: (nullable): the file to write
+ * @transforms: (nullable): the file to write; @ply: (nullable): of its points
  * @report: (nullable): the page, from model_begin_report()
  */
 typedef struct {
@@ -40,9 +40,17 @@ typedef struct {
   GArray *numbers, *costs;
   gdouble prior_rms[MODEL_STATES];
   GstSample *pictures[MODEL_STATES];
-  Transforms *transforms;
+  BundleTransforms *transforms;
+  gchar *ply;
   Report *report;
 } ModelRun;
+
+/* Both states as a table on the terminal. @rms: pixels */
+void print_costs (
+    const gdouble cost[MODEL_STATES], const gdouble rms[MODEL_STATES]);
+/* A plot of the cost of each iteration */
+void report_add_costs (
+    Report *report, const GArray *numbers, const GArray *costs);
 
 void model_print_result (const ModelRun *run);
 void model_print_json (const ModelRun *run);

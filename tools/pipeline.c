@@ -329,7 +329,7 @@ describe_missing (const gchar *label, GstMessage *message)
 
 /* --- Ctrl-C ---------------------------------------------------------------- */
 
-static gint interrupt_flag; /* atomic */
+static gint interrupt_flag, interrupt_waits; /* atomic */
 
 /* Ends the process at once. */
 static void
@@ -346,7 +346,15 @@ note_interrupt (int number)
   if (g_atomic_int_get (&interrupt_flag))
     end_interrupted (number);
   g_atomic_int_set (&interrupt_flag, 1);
-  alarm (1);
+  if (!g_atomic_int_get (&interrupt_waits))
+    alarm (1);
+}
+
+void
+interrupt_wait (void)
+{
+  g_atomic_int_set (&interrupt_waits, 1);
+  alarm (0);
 }
 
 /* A closed pipe or terminal: the process ends by the same signal, silently. */

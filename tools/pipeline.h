@@ -61,6 +61,8 @@ gboolean pipeline_run (const PipelineRun *run, GError **error);
 /* Ctrl-C sets a flag, which ends every pipeline_run(). A second later, or at the second
  * Ctrl-C, the process ends. */
 void interrupt_install (void);
+/* From now on the process ends at the second Ctrl-C only: results will be written. */
+void interrupt_wait (void);
 gboolean interrupted (void);
 /* The flag, for cuda/core/cancel.h. */
 const gint *interrupt_get_flag (void);

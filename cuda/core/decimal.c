@@ -262,24 +262,22 @@ read_common (const gchar *at, gchar point, gdouble *value)
   const gboolean negative = *at == '-';
   guint64 bytes, digits, bits;
   gint exponent = 0;
-  guint n;
+  guint n, whole = 1;
 
   at += negative;
   if ((guchar) (*at - '0') < 10 && at[1] == point) {
     digits = (guint64) (*at++ - '0');
   } else {
-    n = cvis_digits_find (at, &bytes);
+    whole = cvis_digits_find (at, &bytes);
     digits = cvis_digits_join (bytes);
-    at += n;
-    if (n == 0)
+    at += whole;
+    if (whole == 0)
       return NULL;
   }
   if (*at == point) {
     static const guint powers[] = { 1, 10, 100, 1000, 10000, 100000, 1000000,
       10000000, 100000000 };
 
-    if (digits > 999)
-      return NULL;
     n = cvis_digits_find (++at, &bytes);
     digits = digits * powers[n] + cvis_digits_join (bytes);
     at += n;
@@ -290,6 +288,8 @@ read_common (const gchar *at, gchar point, gdouble *value)
       at += n;
       exponent -= (gint) n;
     }
+    if ((gint) whole - exponent > MAX_DIGITS)
+      return NULL;
   }
   if (*at == 'e' && ((at[1] == '+') | (at[1] == '-'))
       && (guchar) (at[2] - '0') < 10 && (guchar) (at[3] - '0') < 10) {

@@ -5,6 +5,7 @@
 #include "gstbundlefile.h"
 
 #include <string.h>
+#include "cuda/bundle/colmap/archive.h"
 #include "cuda/core/memory.h"
 
 #define FIRST_SIZE (1 << 20)
@@ -49,6 +50,20 @@ gst_bundle_file_clear (GstBundleFile *file)
 {
   g_free (file->data);
   *file = (GstBundleFile){ 0 };
+}
+
+gchar *
+gst_bundle_file_find_folder (GstPad *pad, gboolean *is_part)
+{
+  g_autoptr (GstQuery) query = gst_query_new_uri ();
+  g_autofree gchar *uri = NULL, *name = NULL;
+
+  if (gst_pad_peer_query (pad, query))
+    gst_query_parse_uri (query, &uri);
+  if (uri)
+    name = g_filename_from_uri (uri, NULL, NULL);
+  *is_part = name && bundle_model_is_file_name (name);
+  return name ? g_path_get_dirname (name) : NULL;
 }
 
 gboolean

@@ -26,6 +26,10 @@ gboolean gst_bundle_file_append (
     GstBundleFile *file, GstElement *element, GstBuffer *buffer);
 void gst_bundle_file_clear (GstBundleFile *file);
 
+/* Folder of the file that upstream of @pad reads. @is_part: (out): whether the file is
+ * part of a COLMAP model. Returns: (nullable): %NULL: the stream is no file. g_free() */
+gchar *gst_bundle_file_find_folder (GstPad *pad, gboolean *is_part);
+
 /* Whether @data begins like a PLY */
 gboolean gst_bundle_is_ply (const gchar *data, gsize size);
 /* Posts what the reader of @problem skipped, guessed or replaced as a warning. */

@@ -83,6 +83,10 @@ find_middle (GstBundlePainter *painter)
   if (n_others > 0)
     bundle_cloud_box (cloud->positions + 3 * (gsize) n_points, n_others, 0.95,
         low[1], high[1]);
+  if (n_points == 0 && n_others > 0) {
+    memcpy (low[0], low[1], sizeof low[0]);
+    memcpy (high[0], high[1], sizeof high[0]);
+  }
   for (guint k = 0; k < 3; k++) {
     const gdouble from = n_others > 0 ? MIN (low[0][k], low[1][k]) : low[0][k];
     const gdouble to = n_others > 0 ? MAX (high[0][k], high[1][k]) : high[0][k];

@@ -23,7 +23,7 @@ const GEnumValue gst_bundle_format_values[] = {
 
 static const gchar *const media_types[] = { "application/x-bal",
   "application/x-bundler", "application/x-nvm", "application/x-colmap",
-  GST_BUNDLE_PLY_CAPS, "application/x-nerfstudio-transforms",
+  GST_BUNDLE_PLY_CAPS, GST_BUNDLE_TRANSFORMS_CAPS,
   "application/x-tum-trajectory" };
 
 GstCaps *
@@ -59,6 +59,8 @@ find_format (GstTypeFind *find, gpointer user_data)
     found = BUNDLE_FORMAT_PLY;
   else if (bundle_model_is_archive (data, size))
     found = BUNDLE_FORMAT_COLMAP;
+  else if (bundle_format_is_transforms (data, size))
+    found = BUNDLE_FORMAT_TRANSFORMS;
   else if (!bundle_format_detect (data, size, &found))
     return;
   if (found == wanted)
@@ -80,6 +82,7 @@ gst_bundle_types_register (GstPlugin *plugin)
     { BUNDLE_FORMAT_NVM, "nvm" },
     { BUNDLE_FORMAT_COLMAP, NULL },
     { BUNDLE_FORMAT_PLY, "ply" },
+    { BUNDLE_FORMAT_TRANSFORMS, "json" },
   };
   gboolean ok = TRUE;
 

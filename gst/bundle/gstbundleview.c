@@ -21,6 +21,7 @@
 
 #include <gst/video/video.h>
 #include "cuda/bundle/colmap/archive.h"
+#include "cuda/bundle/colmap/transforms.h"
 #include "cuda/bundle/engine.h"
 #include "cuda/bundle/formats/formats.h"
 #include "cuda/core/cancel.h"
@@ -60,7 +61,8 @@ struct _GstBundleView {
 
   /* of the sink's streaming thread until EOS, then of the source's task */
   GstBundleFile file;
-  gchar *folder; /* (nullable): of a COLMAP model, read instead of the stream */
+  gchar *folder;    /* (nullable): of the file that is the stream */
+  gboolean is_part; /* of a COLMAP model, whose folder is read instead */
   gboolean failed;
   GstBundlePainter *painter; /* NULL before the first frame */
   GstVideoInfo info;
@@ -104,8 +106,7 @@ static const GstCvisSetting settings_table[] = {
 
 static GstStaticPadTemplate sink_template =
     GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
-        GST_STATIC_CAPS (GST_BUNDLE_READ_CAPS "; " GST_BUNDLE_PLY_CAPS
-                                              "; " GST_BUNDLE_RAW_CAPS));
+        GST_STATIC_CAPS (GST_BUNDLE_VIEW_CAPS "; " GST_BUNDLE_RAW_CAPS));
 static GstStaticPadTemplate src_template =
     GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS,
         GST_STATIC_CAPS (GST_VIDEO_CAPS_MAKE ("{ BGRx, RGB }")));
@@ -123,29 +124,23 @@ read_model_cloud (
     GstBundleView *self, const GstBundleFile *file, GError **error)
 {
   g_autoptr (BundleModel) model =
-      self->folder ? bundle_model_read (self->folder, error)
-                   : bundle_model_read_archive (file->data, file->size, error);
+      self->is_part ? bundle_model_read (self->folder, error)
+                    : bundle_model_read_archive (file->data, file->size, error);
 
   return model ? bundle_model_cloud (model, error) : NULL;
 }
 
-/* Finds the folder if the stream is a file of a COLMAP model in one. */
-static gboolean
-find_folder (GstBundleView *self)
+static BundleCloud *
+read_transforms_cloud (
+    GstBundleView *self, const GstBundleFile *file, GError **error)
 {
-  g_autoptr (GstQuery) query = gst_query_new_uri ();
-  g_autofree gchar *uri = NULL, *name = NULL;
+  g_autofree gchar *note = NULL;
+  BundleCloud *cloud = bundle_transforms_cloud (
+      file->data, file->size, self->folder, &note, error);
 
-  g_clear_pointer (&self->folder, g_free);
-  if (gst_pad_peer_query (self->sinkpad, query))
-    gst_query_parse_uri (query, &uri);
-  if (uri)
-    name = g_filename_from_uri (uri, NULL, NULL);
-  if (name && bundle_model_is_file_name (name)) {
-    self->folder = g_path_get_dirname (name);
-    GST_DEBUG_OBJECT (self, "reading the folder %s", self->folder);
-  }
-  return self->folder != NULL;
+  if (cloud && note)
+    GST_ELEMENT_WARNING (self, STREAM, DECODE, ("%s", note), (NULL));
+  return cloud;
 }
 
 static BundleCloud *
@@ -155,8 +150,10 @@ read_cloud (GstBundleView *self, const GstBundleFile *file, GError **error)
   g_autofree gdouble *errors = NULL;
   BundleFormat format;
 
-  if (self->folder || bundle_model_is_archive (file->data, file->size))
+  if (self->is_part || bundle_model_is_archive (file->data, file->size))
     return read_model_cloud (self, file, error);
+  if (bundle_format_is_transforms (file->data, file->size))
+    return read_transforms_cloud (self, file, error);
   if (!bundle_format_detect (file->data, file->size, &format))
     return bundle_cloud_read (file->data, file->size, error);
   problem = bundle_read (file->data, file->size, format, 0, error);
@@ -176,10 +173,15 @@ check_start (GstBundleView *self)
 {
   BundleFormat format;
 
-  if (bundle_format_detect (self->file.data, self->file.size, &format)
+  g_free (self->folder);
+  self->folder = gst_bundle_file_find_folder (self->sinkpad, &self->is_part);
+  if (self->is_part)
+    GST_DEBUG_OBJECT (self, "reading the folder %s", self->folder);
+  if (self->is_part
+      || bundle_format_detect (self->file.data, self->file.size, &format)
       || gst_bundle_is_ply (self->file.data, self->file.size)
       || bundle_model_is_archive (self->file.data, self->file.size)
-      || find_folder (self))
+      || bundle_format_is_transforms (self->file.data, self->file.size))
     return TRUE;
   GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
       ("Cannot show the reconstruction: %s.",

@@ -25,6 +25,7 @@
 #include "gstcudabundleadjust.h"
 
 #include <string.h>
+#include "cuda/bundle/colmap/archive.h"
 #include "cuda/bundle/formats/constants.h"
 #include "cuda/core/cancel.h"
 #include "gst/common/gstcvisbackend.h"
@@ -54,6 +55,7 @@ struct _GstCudaBundleAdjust {
   GstBundleFile file;
   BundleFormat format;
   gboolean known; /* the format was identified */
+  gchar *folder; /* (nullable): of a COLMAP model, read instead of the stream */
   gboolean failed;
 
   GBytes *cloud;  /* for the task of cloudpad */
@@ -275,14 +277,30 @@ copy_adjust_settings (GstCudaBundleAdjust *self)
   return settings;
 }
 
+/* A zip archive, and the folder of a single file, are models of COLMAP. */
+static BundleProblem *
+read_problem (GstCudaBundleAdjust *self, guint threads, GError **error)
+{
+  const GstBundleFile *file = &self->file;
+  g_autoptr (BundleModel) model = NULL;
+  BundleFormat format;
+
+  if (!self->folder && bundle_format_detect (file->data, file->size, &format))
+    return bundle_read (file->data, file->size, self->format, threads, error);
+  model = self->folder
+              ? bundle_model_read (self->folder, error)
+              : bundle_model_read_archive (file->data, file->size, error);
+  return model ? bundle_colmap_convert (model, error) : NULL;
+}
+
 /* Parses the collected file, and frees its bytes. Returns: %NULL after posting an
  * error */
 static BundleProblem *
 take_problem (GstCudaBundleAdjust *self, const GstBundleSettings *settings)
 {
   GError *error = NULL;
-  BundleProblem *problem = bundle_read (self->file.data, self->file.size,
-      self->format, settings->config.threads, &error);
+  BundleProblem *problem =
+      read_problem (self, settings->config.threads, &error);
 
   gst_bundle_file_clear (&self->file);
   if (problem == NULL) {
@@ -582,10 +600,20 @@ run_adjustment (gpointer user_data)
 static gboolean
 check_start (GstCudaBundleAdjust *self)
 {
+  gboolean is_part;
+
   if (self->known)
     return TRUE;
+  g_free (self->folder);
+  self->folder = gst_bundle_file_find_folder (self->sinkpad, &is_part);
+  if (is_part)
+    GST_DEBUG_OBJECT (self, "reading the folder %s", self->folder);
+  else
+    g_clear_pointer (&self->folder, g_free);
   self->known =
-      bundle_format_detect (self->file.data, self->file.size, &self->format);
+      is_part
+      || bundle_format_detect (self->file.data, self->file.size, &self->format)
+      || bundle_model_is_archive (self->file.data, self->file.size);
   if (self->known)
     return TRUE;
   GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
@@ -617,6 +645,7 @@ static void
 forget_file (GstCudaBundleAdjust *self)
 {
   gst_bundle_file_clear (&self->file);
+  g_clear_pointer (&self->folder, g_free);
   self->known = self->failed = FALSE;
 }
 

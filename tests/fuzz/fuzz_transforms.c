@@ -2,9 +2,9 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* A transforms.json of a COLMAP model with three images */
+/* A transforms.json, alone and of a COLMAP model with three images */
 #include "fuzz.h"
-#include "tools/transforms.h"
+#include "cuda/bundle/colmap/transforms.h"
 
 #include <json-glib/json-glib.h>
 #include <math.h>
@@ -25,16 +25,21 @@ LLVMFuzzerTestOneInput (const uint8_t *bytes, size_t size)
     .n_images = 3, .n_cameras = 1, .images = images, .cameras = &camera
   };
   GError *error = NULL;
-  Transforms *transforms =
-      transforms_new (&model, (const gchar *) bytes, size, &error);
-  g_autofree gchar *text = NULL;
+  BundleTransforms *transforms =
+      bundle_transforms_new (&model, (const gchar *) bytes, size, &error);
+  g_autofree gchar *text = NULL, *note = NULL;
+  BundleCloud *cloud = bundle_transforms_cloud (
+      (const gchar *) bytes, size, "/dev/null", &note, NULL);
+
+  if (cloud)
+    bundle_cloud_free (cloud);
 
   if (transforms) {
-    transforms_take_poses (transforms, &model);
+    bundle_transforms_take_poses (transforms, &model);
     for (guint i = 0; i < 3; i++)
       g_assert_true (isfinite (images[i].q[0]) && isfinite (images[i].t[0]));
-    text = transforms_format (transforms, &model, &error);
-    transforms_free (transforms);
+    text = bundle_transforms_format (transforms, &model, &error);
+    bundle_transforms_free (transforms);
   }
   if (text == NULL) {
     g_assert (

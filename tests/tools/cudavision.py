@@ -618,9 +618,8 @@ class Models(Tool):
         os.mkdir("model")
         subprocess.run(["tar", "xf", "m.tar", "-C", "model"], check=True)
         self.assertEqual(json.loads(run("bundle", "model", "--json")[0])["cameras"], 8)
-        os.mkdir("binary")
-        open("binary/cameras.bin", "wb").close()
-        self.assertIn("cudavision bundle MODEL_IN MODEL_OUT", run("bundle", "binary", status=1)[1])
+        os.mkdir("empty")
+        self.assertIn("contains no COLMAP model", run("bundle", "empty", status=1)[1])
 
 
 MODEL_FILES = ("cameras.bin", "images.bin", "points3D.bin")
@@ -664,6 +663,11 @@ class ColmapModels(Tool):
         run("bundle", "in", "new/folder", "--threads", "3")
         run("bundle", "in", "in", "--threads", "1", "-q")
         self.assertEqual(self.files("in"), self.files("new/folder"))
+        os.mkdir("old")
+        open("old/rigs.bin", "wb").close()
+        text, log = run("bundle", "in", "old", status=1)
+        self.assertEqual((text, os.listdir("old")), ("", ["rigs.bin"]))
+        self.assertIn("old contains rigs.bin, which does not belong to the new model", log)
 
     def test_backends(self):
         """A device, where there is one, gives the cost of the CPU; otherwise cuda is an error."""
@@ -933,6 +937,88 @@ class ColmapModels(Tool):
         for i, image in wanted.items():
             for a, b in zip(image["q"] + image["t"], posed[i]["q"] + posed[i]["t"]):
                 self.assertAlmostEqual(a, b, delta=1e-12)
+
+    def write_points(self, folder, applied):
+        """As nerfstudio writes sparse_pc.ply"""
+        points = colmap_models.read(folder)[2].values()
+        with open("sparse_pc.ply", "w", encoding="utf-8") as file:
+            file.write(f"ply\nformat ascii 1.0\nelement vertex {len(points)}\n")
+            for name in ("float x", "float y", "float z", "uint8 red", "uint8 green", "uint8 blue"):
+                file.write(f"property {name}\n")
+            file.write("end_header\n")
+            for p in points:
+                x, y, z = applied[:3, :3] @ p["x"]
+                file.write(f"{x:8f} {y:8f} {z:8f} {p['rgb'][0]} {p['rgb'][1]} {p['rgb'][2]}\n")
+        return np.loadtxt("sparse_pc.ply", skiprows=10)
+
+    def test_points_of_nerfstudio(self):
+        """sparse_pc.ply gets the adjusted points, unless it has others than the model."""
+        self.make_model("OPENCV", cameras=1)
+        applied = np.array([[1.0, 0, 0, 0], [0, 0, 1, 0], [0, -1, 0, 0], [0, 0, 0, 1]])
+        before = {**self.make_transforms("in", applied), "applied_transform": applied[:3].tolist()}
+        write_json("transforms.json", before)
+        moved = self.write_points("in", applied)
+        head = read("sparse_pc.ply").splitlines()[:10]
+        self.assertEqual(run("bundle", "in", "out", "--transforms", "transforms.json")[1], "")
+        self.assertEqual(read("sparse_pc.ply").splitlines()[:10], head)
+        found = np.loadtxt("sparse_pc.ply", skiprows=10)
+        self.assertGreater(np.abs(found - moved).max(), 0.01)
+        self.assertLess(np.abs(found - self.write_points("out", applied)).max(), 1e-6)
+        write_json("transforms.json", before)
+        text = read("sparse_pc.ply")
+        for content, words in ((text, "are not those of the model"), (b"ply\n", "sparse_pc.ply: "), (None, "No such file")):
+            os.remove("sparse_pc.ply")
+            if content:
+                with open("sparse_pc.ply", "wb") as file:
+                    file.write(content)
+            log = run("bundle", "in", "out", "--transforms", "transforms.json")[1]
+            self.assertRegex(log, "^cudavision bundle: transforms.json: its PLY is not adjusted: .*" + words)
+            if content:
+                self.assertEqual(read("sparse_pc.ply"), content)
+                write_json("transforms.json", before)
+
+    def test_pipelines(self):
+        """Elements read a binary model by one of its files and as an archive; bundleview has all cameras."""
+        self.make_model("SIMPLE_RADIAL")
+        costs = [json.loads(run("bundle", "in", "--max-iterations", "0", "--json")[0])["initial-cost"]]
+        subprocess.run(["tar", "cf", "m.tar", "-C", "in", *MODEL_FILES], check=True)
+        for name in ("in/images.bin", "m.tar"):
+            costs.append(json.loads(run("bundle", name, "--max-iterations", "0", "--json")[0])["initial-cost"])
+        for cost in costs:
+            self.assertAlmostEqual(cost / colmap_models.cost("in")[0], 1, delta=1e-9)
+        self.make_model("OPENCV", "FOV")
+        self.assertIn("cameras.bin record 1 (CAMERA_ID 3), focal length", run("bundle", "in", status=1)[1])
+        for name in ("in/cameras.bin", "in/points3D.bin"):
+            launch(f"filesrc location={name} ! bundleview period=1 ! fakesink")
+        subprocess.run(["tar", "cf", "m.tar", "-C", "in", *MODEL_FILES], check=True)
+        launch("filesrc location=m.tar ! decodebin ! bundleview period=1 ! fakesink")
+
+    def test_ctrl_c(self):
+        """While a model is read nothing is written; later, the best state so far, however long that takes."""
+        colmap_models.simulate("in", ["FULL_OPENCV"], 40, 12000, 1)
+        before = colmap_models.cost("in")[0]
+        for wait in (1, 0.5, 0.25, 2, 4):  # a fast machine is done before
+            shutil.rmtree("out", ignore_errors=True)
+            process = subprocess.Popen([PROGRAM, "bundle", "in", "out"], text=True, stdout=subprocess.DEVNULL,
+                                       stderr=subprocess.PIPE)
+            time.sleep(wait)
+            process.send_signal(signal.SIGINT)
+            text = process.communicate(timeout=60)[1]
+            if process.returncode == 130 and os.path.exists("out"):
+                break
+        self.assertEqual((process.returncode, text), (130, ""))
+        self.assertLess(colmap_models.cost("out")[0], before)
+        self.files("out")
+        os.mkdir("blocked")
+        os.mkfifo("blocked/cameras.bin.part")
+        process = subprocess.Popen([PROGRAM, "bundle", "in", "blocked", "--max-iterations", "1"],
+                                   stdout=subprocess.DEVNULL)
+        time.sleep(5)
+        process.send_signal(signal.SIGINT)
+        time.sleep(2)
+        self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(timeout=30), 130)
 
     def test_transforms_of_instant_ngp(self):
         """Turned, scaled and moved without a word about it"""

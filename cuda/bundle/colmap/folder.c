@@ -122,9 +122,12 @@ write_all (gint file, GBytes *bytes)
 static gboolean
 write_temporary (const gchar *name, GBytes *bytes, GError **error)
 {
-  const gint file = g_open (name, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+  gint file;
   gboolean ok;
 
+  do
+    file = g_open (name, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+  while (file < 0 && errno == EINTR); /* Ctrl-C */
   if (file < 0)
     return reject_file ("create", name, error);
   ok = write_all (file, bytes) || reject_file ("write", name, error);
@@ -132,11 +135,9 @@ write_temporary (const gchar *name, GBytes *bytes, GError **error)
          && ok;
 }
 
-/* A file of a later version that does not belong to the new model would be read with
- * it. */
-static gboolean
-check_leftover (const BundleModel *model, const gchar *folder, gboolean binary,
-    GError **error)
+gboolean
+bundle_model_check_folder (const BundleModel *model, gboolean binary,
+    const gchar *folder, GError **error)
 {
   for (guint i = BUNDLE_MODEL_RIGS; i < BUNDLE_MODEL_FILES; i++)
     if (!model->rigs && has_file (folder, i, binary))
@@ -156,7 +157,7 @@ bundle_model_write (const BundleModel *model, gboolean binary,
         *parts[BUNDLE_MODEL_FILES] = { NULL };
   gboolean ok;
 
-  if (!check_leftover (model, folder, binary, error)
+  if (!bundle_model_check_folder (model, binary, folder, error)
       || !bundle_model_format (model, binary, files, error))
     return FALSE;
   ok = g_mkdir_with_parents (folder, 0777) == 0

@@ -162,6 +162,10 @@ gboolean bundle_model_is_folder (const gchar *folder);
 /* Reads the binary files if all three exist, else the texts. Returns: %NULL with an
  * error as above, or one of G_FILE_ERROR */
 BundleModel *bundle_model_read (const gchar *folder, GError **error);
+/* Whether a model can be written there: a file of a later version that does not belong to
+ * it would be read with it. @folder: may not exist */
+gboolean bundle_model_check_folder (const BundleModel *model, gboolean binary,
+    const gchar *folder, GError **error);
 /* Writes all files under temporary names in @folder, which is made if necessary, and
  * then renames them. Returns: FALSE with an error; no file has changed unless a
  * renaming failed */

@@ -80,62 +80,28 @@ bundle_model_names_scan (const BundleModelNames *names, BundleScanner *s,
 
 /* --- constants ------------------------------------------------------------------------- */
 
-/* @bits: as in BundleProblem, for images; those of cameras depend on the model */
-static const struct {
-  const gchar *name;
-  gboolean of_camera;
-  guint16 bits;
-} parts[] = {
-  { "pose", FALSE, 0x3f },
-  { "rotation", FALSE, 0x07 },
-  { "position", FALSE, 0x38 },
-  { "all", TRUE, 0 },
-  { "focal", TRUE, 0 },
-  { "centre", TRUE, 0 },
-  { "extra", TRUE, 0 },
-};
-
-/* Bits of a camera's parameters with this @name */
-static guint16
-mask_camera (BundleLensModel model, const gchar *name)
+static gboolean
+scan_image_parts (BundleScanner *s, BundleModelImage *image, GError **error)
 {
-  const guint n_focal = bundle_lens_info[model].n_focal;
-  const guint all = (1u << bundle_lens_size (model)) - 1;
-  const guint focal = (1u << n_focal) - 1, centre = 3u << n_focal;
+  static const BundleScanBits known[] = { { "pose", 0x3f },
+    { "rotation", 0x07 }, { "position", 0x38 } };
 
-  return (guint16) (*name == 'f'   ? focal
-                    : *name == 'c' ? centre
-                    : *name == 'e' ? all & ~(focal | centre)
-                                   : all);
+  return bundle_scan_bits (s, "parameters", known, G_N_ELEMENTS (known),
+      "pose, rotation or position", &image->constant, error);
 }
 
-/* @camera: (nullable): otherwise the parameters are of an image */
 static gboolean
-scan_parts (BundleScanner *s, const BundleModelCamera *camera, guint16 *mask,
-    GError **error)
+scan_camera_parts (BundleScanner *s, BundleModelCamera *camera, GError **error)
 {
-  do {
-    g_autofree gchar *name = NULL;
-    const gchar *at;
-    guint i = 0;
+  const guint n_focal = bundle_lens_info[camera->model].n_focal;
+  const guint16 all = (guint16) ((1u << bundle_lens_size (camera->model)) - 1);
+  const guint16 focal = (guint16) ((1u << n_focal) - 1);
+  const guint16 centre = (guint16) (3u << n_focal);
+  const BundleScanBits known[] = { { "all", all }, { "focal", focal },
+    { "centre", centre }, { "extra", (guint16) (all & ~(focal | centre)) } };
 
-    bundle_scan_more (s);
-    at = s->at;
-    if (!bundle_scan_word (s, "parameters", &name, error))
-      return FALSE;
-    while (i < G_N_ELEMENTS (parts)
-           && (parts[i].of_camera != (camera != NULL)
-               || strcmp (name, parts[i].name) != 0))
-      i++;
-    if (i == G_N_ELEMENTS (parts))
-      return bundle_scan_fault (s, at, "parameters", error, "they must be %s",
-          camera ? "all, focal, centre or extra"
-                 : "pose, rotation or position");
-    *mask = (guint16) (*mask
-                       | (camera ? mask_camera (camera->model, name)
-                                 : parts[i].bits));
-  } while (bundle_scan_more (s));
-  return TRUE;
+  return bundle_scan_bits (s, "parameters", known, G_N_ELEMENTS (known),
+      "all, focal, centre or extra", &camera->constant, error);
 }
 
 static gboolean
@@ -154,7 +120,7 @@ scan_camera (BundleScanner *s, BundleModel *model, GError **error)
   if (i == model->n_cameras)
     return bundle_scan_fault (s, at, "CAMERA_ID", error,
         "the model has no camera %" G_GUINT64_FORMAT, id);
-  return scan_parts (s, &model->cameras[i], &model->cameras[i].constant, error);
+  return scan_camera_parts (s, &model->cameras[i], error);
 }
 
 typedef struct {
@@ -217,7 +183,7 @@ scan_constant (BundleScanner *s, BundleModel *model,
     return FALSE;
   if (strcmp (kind, "image") == 0)
     return bundle_model_names_scan (names, s, &image, error)
-           && scan_parts (s, NULL, &model->images[image].constant, error);
+           && scan_image_parts (s, &model->images[image], error);
   if (strcmp (kind, "camera") == 0)
     return scan_camera (s, model, error);
   if (strcmp (kind, "point") == 0)

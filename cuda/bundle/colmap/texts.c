@@ -46,15 +46,28 @@ end_line (BundleScanner *s, GError **error)
   return TRUE;
 }
 
+/* Words of the rest of the line, eight bytes at a time */
 static gsize
 count_words (BundleScanner *s)
 {
+  const guint64 ones = G_GUINT64_CONSTANT (0x0101010101010101);
+  const guint64 top = 0x80 * ones;
+  const gchar *at = s->at;
+  guint64 before = 0; /* whether the byte before is part of a word */
   gsize n = 0;
 
-  for (; bundle_scan_more (s); n++)
-    while (s->at < s->end && (guchar) *s->at > ' ')
-      s->at++;
   bundle_scan_skip_line (s);
+  while (at < s->at) {
+    guint64 bytes = 0, inside;
+
+    memcpy (&bytes, at, MIN ((gsize) (s->at - at), sizeof bytes));
+    bytes = GUINT64_FROM_LE (bytes);
+    /* the top bit of each byte above ' ' */
+    inside = (((bytes & ~top) + 0x5f * ones) | bytes) & top;
+    n += ((inside & ~(inside << 8 | before)) >> 7) * ones >> 56;
+    before = inside >> 56;
+    at += sizeof bytes;
+  }
   return n;
 }
 

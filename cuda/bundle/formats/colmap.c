@@ -2,13 +2,13 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* COLMAP's text model as one stream: cameras.txt, images.txt and points3D.txt
- * (colmap/texts.c) in a tar archive, or concatenated, each with COLMAP's comment on its
- * first line. Each image is a camera of the problem. The tracks of points3D.txt define
+/* COLMAP's model as one stream: cameras.txt, images.txt and points3D.txt
+ * (colmap/texts.c) or the binary files in a tar archive, or the texts concatenated, each
+ * with COLMAP's comment on its first line. Each image is a camera of the problem. The tracks of points3D.txt define
  * which features are observations. COLMAP's tools write features of deleted points,
  * glomap tracks of unnamed features. */
 #include <string.h>
-#include "cuda/bundle/colmap/model.h"
+#include "cuda/bundle/colmap/archive.h"
 #include "cuda/bundle/formats/codecs.h"
 #include "cuda/bundle/pose.h"
 #include "cuda/bundle/formats/tar.h"
@@ -49,18 +49,18 @@ find_member (const BundleTar *tar, BundleScanner files[N_FILES], GError **error)
   return TRUE;
 }
 
+/* Returns: FALSE with an error, or without one if it has a @binary model instead */
 static gboolean
-split_tar (
-    const gchar *data, gsize size, BundleScanner files[N_FILES], GError **error)
+split_tar (const gchar *data, gsize size, BundleScanner files[N_FILES],
+    gboolean *binary, GError **error)
 {
   BundleTar tar = { .data = data, .size = size };
   GError *local = NULL;
-  gboolean binary = FALSE;
 
   while (bundle_tar_next (&tar, &local)) {
     if (!find_member (&tar, files, &local))
       break;
-    binary |= tar.name && strcmp (tar.name, "cameras.bin") == 0;
+    *binary |= tar.name && strcmp (tar.name, "cameras.bin") == 0;
   }
   bundle_tar_clear (&tar);
   if (local) {
@@ -69,11 +69,9 @@ split_tar (
   }
   for (guint i = 0; i < N_FILES; i++)
     if (!files[i].start) {
-      g_set_error (error, CVIS_ERROR, CVIS_ERROR_FORMAT,
-          "The tar archive has no file %s%s", file_names[i],
-          binary ? ", but a binary model: convert it with colmap "
-                   "model_converter --output_type TXT"
-                 : "");
+      if (!*binary)
+        g_set_error (error, CVIS_ERROR, CVIS_ERROR_FORMAT,
+            "The tar archive has no file %s", file_names[i]);
       return FALSE;
     }
   return TRUE;
@@ -127,10 +125,11 @@ split_texts (
 
 /**
  * Reading: a model during its conversion
- * @files: the texts, for errors
+ * @files: the texts, for errors; @binary: there are none
  */
 typedef struct {
   BundleModelFile files[BUNDLE_MODEL_FILES];
+  gboolean binary;
   BundleModel *model;
   BundleTracks tracks;
 } Reading;
@@ -139,7 +138,7 @@ static gboolean
 refuse_camera (const Reading *r, guint i, const gchar *field, GError **error,
     const gchar *what)
 {
-  return bundle_model_fault (r->files, FALSE, BUNDLE_MODEL_CAMERAS, i,
+  return bundle_model_fault (r->files, r->binary, BUNDLE_MODEL_CAMERAS, i,
       r->model->cameras[i].id, field, error, "%s", what);
 }
 
@@ -155,7 +154,8 @@ convert_lens (const Reading *r, guint i, gdouble bal[3], GError **error)
   if (camera->model > BUNDLE_LENS_OPENCV)
     return refuse_camera (r, i, "MODEL", error,
         "it must be SIMPLE_PINHOLE, PINHOLE, SIMPLE_RADIAL, RADIAL or OPENCV "
-        "without tangential distortion");
+        "without tangential distortion; cudavision bundle MODEL_IN MODEL_OUT "
+        "adjusts the others");
   if (bundle_lens_info[camera->model].n_focal == 2
       && camera->parameters[0] != camera->parameters[1])
     return refuse_camera (r, i, "focal length", error,
@@ -255,15 +255,39 @@ convert_model (Reading *r, const BundleScanner *points, GError **error)
 }
 
 BundleProblem *
+bundle_colmap_convert (BundleModel *model, GError **error)
+{
+  const BundleScanner points = { "points3D.bin ", "", "", "", TRUE };
+  Reading r = { .binary = TRUE, .model = model };
+  BundleProblem *problem = NULL;
+
+  if (convert_model (&r, &points, error))
+    problem = bundle_tracks_finish (&r.tracks, &points, error);
+  bundle_tracks_clear (&r.tracks);
+  return problem;
+}
+
+static BundleProblem *
+read_binary_tar (const gchar *data, gsize size, GError **error)
+{
+  g_autoptr (BundleModel) model = bundle_model_read_tar (data, size, error);
+
+  return model ? bundle_colmap_convert (model, error) : NULL;
+}
+
+BundleProblem *
 bundle_colmap_read (const gchar *data, gsize size, GError **error)
 {
   BundleScanner files[N_FILES] = { { "cameras.txt ", .by_line = TRUE },
     { "images.txt ", .by_line = TRUE }, { "points3D.txt ", .by_line = TRUE } };
   Reading r = { 0 };
   BundleProblem *problem = NULL;
+  gboolean binary = FALSE;
 
-  if (!(*data == '#' ? split_texts : split_tar) (data, size, files, error))
-    return NULL;
+  if (!(*data == '#' ? split_texts (data, size, files, error)
+                     : split_tar (data, size, files, &binary, error)))
+    return binary && !(error && *error) ? read_binary_tar (data, size, error)
+                                        : NULL;
   for (guint i = 0; i < N_FILES; i++)
     r.files[i] = (BundleModelFile){ files[i].start,
       (gsize) (files[i].end - files[i].start) };

@@ -8,38 +8,10 @@
 #include <string.h>
 #include "cuda/bundle/formats/scanner.h"
 
-static const struct {
-  const gchar *name;
-  guint16 bits;
-} parameters[] = { { "all", BUNDLE_CAMERA_ALL }, { "rotation", 0x007 },
-  { "translation", 0x038 }, { "pose", 0x03f },
+static const BundleScanBits parameters[] = { { "all", BUNDLE_CAMERA_ALL },
+  { "rotation", 0x007 }, { "translation", 0x038 }, { "pose", 0x03f },
   { "intrinsics", BUNDLE_CAMERA_INTRINSICS }, { "focal", 0x040 },
   { "k1", 0x080 }, { "k2", 0x100 } };
-
-static gboolean
-read_parameters (
-    BundleScanner *s, BundleProblem *problem, guint64 camera, GError **error)
-{
-  do {
-    g_autofree gchar *name = NULL;
-    const gchar *at;
-    guint i = 0;
-
-    bundle_scan_more (s);
-    at = s->at;
-    if (!bundle_scan_word (s, "parameters", &name, error))
-      return FALSE;
-    while (
-        i < G_N_ELEMENTS (parameters) && strcmp (name, parameters[i].name) != 0)
-      i++;
-    if (i == G_N_ELEMENTS (parameters))
-      return bundle_scan_fault (s, at, "parameters", error,
-          "they must be all, rotation, translation, pose, intrinsics, "
-          "focal, k1 or k2");
-    problem->camera_constant[camera] |= parameters[i].bits;
-  } while (bundle_scan_more (s));
-  return TRUE;
-}
 
 static gboolean
 read_constant (BundleScanner *s, BundleProblem *problem, GError **error)
@@ -53,7 +25,10 @@ read_constant (BundleScanner *s, BundleProblem *problem, GError **error)
   if (strcmp (kind, "camera") == 0)
     return bundle_scan_integer (
                s, "camera", 0, problem->n_cameras - 1, &number, error)
-           && read_parameters (s, problem, number, error);
+           && bundle_scan_bits (s, "parameters", parameters,
+               G_N_ELEMENTS (parameters),
+               "all, rotation, translation, pose, intrinsics, focal, k1 or k2",
+               &problem->camera_constant[number], error);
   if (strcmp (kind, "point") != 0)
     return bundle_scan_fault (
         s, at, "start", error, "it must be camera or point");

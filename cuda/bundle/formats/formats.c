@@ -8,7 +8,6 @@
 #include <string.h>
 #include "cuda/bundle/formats/cloud.h"
 #include "cuda/bundle/formats/codecs.h"
-#include "cuda/bundle/colmap/archive.h"
 #include "cuda/bundle/formats/tar.h"
 #include "cuda/core/cancel.h"
 
@@ -174,6 +173,27 @@ bundle_format_detect (const gchar *data, gsize size, BundleFormat *format)
   return TRUE;
 }
 
+/* A member of the file's object, as far as @data reaches */
+static gboolean
+has_key (const gchar *data, gsize size, const gchar *key)
+{
+  return g_strstr_len (data, (gssize) size, key) != NULL;
+}
+
+gboolean
+bundle_format_is_transforms (const gchar *data, gsize size)
+{
+  data = skip_mark (data, &size);
+  while (size > 0 && g_ascii_isspace (*data)) {
+    data++;
+    size--;
+  }
+  return size > 0 && *data == '{'
+         && (has_key (data, size, "\"frames\"")
+             || has_key (data, size, "\"fl_x\"")
+             || has_key (data, size, "\"camera_angle_x\""));
+}
+
 const gchar *
 bundle_format_hint (const gchar *data, gsize size)
 {
@@ -206,9 +226,11 @@ bundle_format_hint (const gchar *data, gsize size)
         "images.txt and points3D.txt in a tar archive" },
   };
 
-  if (bundle_model_is_archive (data, size))
-    return "it is a COLMAP model as binary files or zip archive, which "
-           "cudavision bundle MODEL_IN MODEL_OUT adjusts and bundleview shows";
+  if (bundle_format_is_transforms (data, size))
+    return "it is a transforms.json, which contains no observations: adjust "
+           "its "
+           "COLMAP model by cudavision bundle MODEL_IN MODEL_OUT --transforms "
+           "FILE";
   data = skip_mark (data, &size);
   for (guint i = 0; i < G_N_ELEMENTS (others); i++)
     if (size >= others[i].n && memcmp (data, others[i].start, others[i].n) == 0)

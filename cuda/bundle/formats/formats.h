@@ -7,6 +7,7 @@
  * docs/design/bundle-formats.md. */
 #pragma once
 
+#include "cuda/bundle/colmap/model.h"
 #include "cuda/bundle/problem.h"
 
 G_BEGIN_DECLS
@@ -30,6 +31,9 @@ gboolean bundle_format_detect (
  * like that format: other texts begin with numbers too. */
 gboolean bundle_format_is_certain (
     const gchar *data, gsize size, BundleFormat format);
+
+/* Whether @data begins like a transforms.json (cuda/bundle/colmap/transforms.h) */
+gboolean bundle_format_is_transforms (const gchar *data, gsize size);
 
 /* Why @data, the beginning of a file, is not supported, and what to do. For a tar
  * archive at least 512 bytes are needed. */
@@ -68,5 +72,10 @@ gboolean bundle_write_parts (const BundleProblem *problem, BundleFormat format,
 /* Writes a file in one piece. Returns: %NULL with an error as above */
 GBytes *bundle_write (const BundleProblem *problem, BundleFormat format,
     const gdouble *errors, guint threads, GError **error);
+
+/* A problem of a COLMAP model whose cameras BAL can express; each image is a camera.
+ * @model: loses the names of its images
+ * Returns: %NULL with CVIS_ERROR_FORMAT or CVIS_ERROR_MEMORY */
+BundleProblem *bundle_colmap_convert (BundleModel *model, GError **error);
 
 G_END_DECLS

@@ -77,7 +77,7 @@ reject_token (const BundleScanner *s, const gchar *field, const gchar *why,
 }
 
 gboolean
-bundle_scan_more (BundleScanner *s)
+bundle_scan_skip_blanks (BundleScanner *s)
 {
   if (s->calls++ % 64 == 0 && cvis_cancelled ())
     s->end = s->at;
@@ -211,5 +211,28 @@ bundle_scan_integer (BundleScanner *s, const gchar *field, guint64 low,
   }
   s->at = at;
   *value = n;
+  return TRUE;
+}
+
+gboolean
+bundle_scan_bits (BundleScanner *s, const gchar *field,
+    const BundleScanBits *known, guint n, const gchar *names, guint16 *bits,
+    GError **error)
+{
+  do {
+    g_autofree gchar *name = NULL;
+    const gchar *at;
+    guint i = 0;
+
+    bundle_scan_more (s);
+    at = s->at;
+    if (!bundle_scan_word (s, field, &name, error))
+      return FALSE;
+    while (i < n && strcmp (name, known[i].name) != 0)
+      i++;
+    if (i == n)
+      return bundle_scan_fault (s, at, field, error, "they must be %s", names);
+    *bits = (guint16) (*bits | known[i].bits);
+  } while (bundle_scan_more (s));
   return TRUE;
 }

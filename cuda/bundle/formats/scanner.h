@@ -16,7 +16,7 @@ G_BEGIN_DECLS
  * @start, @end: of the text
  * @at: current position
  * @by_line: fields are searched on the current line only
- * @calls: of bundle_scan_more(), which looks at the flag of cancellation now and then
+ * @calls: of bundle_scan_skip_blanks(), which looks at the flag of cancellation now and then
  */
 typedef struct {
   const gchar *name;
@@ -37,7 +37,13 @@ BundleScanner bundle_scan_new (
 /* Moves to the next field. The text ends here if the calling thread is cancelled
  * (cuda/core/cancel.h). Returns: FALSE at the end of the text, or with by_line of
  * the line */
-gboolean bundle_scan_more (BundleScanner *s);
+gboolean bundle_scan_skip_blanks (BundleScanner *s);
+static inline gboolean
+bundle_scan_more (BundleScanner *s)
+{
+  return (s->at < s->end && (guchar) *s->at > ' ')
+         || bundle_scan_skip_blanks (s);
+}
 /* Moves to the start of the next line that is neither empty nor a comment
  * (#). */
 gboolean bundle_scan_line (BundleScanner *s);
@@ -57,5 +63,17 @@ gboolean bundle_scan_numbers (BundleScanner *s, const gchar *field,
 /* An integer in @low..@high */
 gboolean bundle_scan_integer (BundleScanner *s, const gchar *field, guint64 low,
     guint64 high, guint64 *value, GError **error);
+
+/* @name: of some bits */
+typedef struct {
+  const gchar *name;
+  guint16 bits;
+} BundleScanBits;
+
+/* Reads the words to the end of the line, at least one: names of the @n @known bits, which
+ * are added to @bits. @names: the names, for an error */
+gboolean bundle_scan_bits (BundleScanner *s, const gchar *field,
+    const BundleScanBits *known, guint n, const gchar *names, guint16 *bits,
+    GError **error);
 
 G_END_DECLS

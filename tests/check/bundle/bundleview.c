@@ -2,12 +2,14 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* bundleview: caps, the rotation, the picture, states, flushes, errors. */
+/* bundleview: caps, the rotation, the picture, states, flushes, errors, transforms.json. */
 #include <gst/check/gstcheck.h>
 #include <gst/check/gstharness.h>
 #include <gst/video/video.h>
 #include <math.h>
 #include <string.h>
+
+#include "../common/tempfolder.h"
 
 #define CAPS "video/x-raw,width=200,height=160,framerate=10/1"
 
@@ -327,6 +329,87 @@ GST_START_TEST (test_errors)
 }
 GST_END_TEST;
 
+/* A transforms.json has cameras, and names a file with points: the one that has this
+ * @path is shown, and others are a warning with @words. */
+static void
+check_transforms (const gchar *path, const gchar *words)
+{
+  static const gchar ply[] =
+      "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\n"
+      "property float y\nproperty float z\nproperty uint8 red\n"
+      "property uint8 green\nproperty uint8 blue\nend_header\n0 0 0 0 255 0\n";
+  gchar *folder = temp_folder_new ();
+  gchar *name = g_build_filename (folder, "transforms.json", NULL);
+  gchar *points = g_build_filename (folder, "points.ply", NULL);
+  gchar *text = g_strdup_printf (
+      "{\"camera_angle_x\": 0.8, \"ply_file_path\": \"%s\", \"frames\": ["
+      "{\"transform_matrix\": [[1,0,0,0],[0,1,0,0],[0,0,1,2],[0,0,0,1]]},"
+      "{\"transform_matrix\": [[-1,0,0,0],[0,1,0,0],[0,0,-1,-2],[0,0,0,1]]}]}",
+      path);
+  gchar *line =
+      g_strdup_printf ("filesrc location=%s ! bundleview turns=1 "
+                       "period=1 labels=false point-size=5 ! "
+                       "video/x-raw,format=RGB,width=200,height=160 ! "
+                       "fakesink name=sink enable-last-sample=true",
+          name);
+  GstElement *pipeline, *sink;
+  GstSample *sample;
+  GstMessage *message;
+  GError *error = NULL;
+  GstMapInfo map;
+  const guint8 *middle;
+
+  fail_unless (g_file_set_contents (name, text, -1, NULL));
+  fail_unless (g_file_set_contents (points, ply, -1, NULL));
+  pipeline = gst_parse_launch (line, NULL);
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  message = gst_bus_timed_pop_filtered (GST_ELEMENT_BUS (pipeline),
+      GST_CLOCK_TIME_NONE,
+      GST_MESSAGE_WARNING | GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  if (words) {
+    fail_unless (GST_MESSAGE_TYPE (message) == GST_MESSAGE_WARNING);
+    gst_message_parse_warning (message, &error, NULL);
+    fail_unless (strstr (error->message, words) != NULL, "%s", error->message);
+    g_error_free (error);
+    gst_message_unref (message);
+    message = gst_bus_timed_pop_filtered (GST_ELEMENT_BUS (pipeline),
+        GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  }
+  fail_unless (GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS);
+  gst_message_unref (message);
+  sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
+  g_object_get (sink, "last-sample", &sample, NULL);
+  fail_unless (
+      gst_buffer_map (gst_sample_get_buffer (sample), &map, GST_MAP_READ));
+  middle = map.data + GST_ROUND_UP_4 (200 * 3) * 80 + 3 * 100;
+  fail_unless_equals_int (middle[1] > 150, words == NULL);
+  gst_buffer_unmap (gst_sample_get_buffer (sample), &map);
+  gst_sample_unref (sample);
+  gst_object_unref (sink);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (pipeline);
+  g_free (line);
+  g_free (text);
+  g_free (points);
+  g_free (name);
+  temp_folder_free (folder);
+}
+
+GST_START_TEST (test_transforms)
+{
+  check_transforms ("points.ply", NULL);
+  check_transforms ("missing.ply", "missing.ply");
+  check_transforms ("../points.ply", "not below the folder");
+  check_error ("{\"frames\": []}", GST_STREAM_ERROR, GST_STREAM_ERROR_DECODE,
+      "no frames");
+  check_error ("{\"frames\": [{\"transform_matrix\": [[1]]}]}",
+      GST_STREAM_ERROR, GST_STREAM_ERROR_DECODE,
+      "transform_matrix of frame 0 is no rotation");
+  check_error ("{\"fl_x\": 3}", GST_STREAM_ERROR, GST_STREAM_ERROR_DECODE,
+      "no list \"frames\"");
+}
+GST_END_TEST;
+
 static Suite *
 bundleview_suite (void)
 {
@@ -341,6 +424,7 @@ bundleview_suite (void)
   tcase_add_test (tc, test_seek);
   tcase_add_test (tc, test_seek_endless);
   tcase_add_test (tc, test_errors);
+  tcase_add_test (tc, test_transforms);
   return s;
 }
 

@@ -876,7 +876,7 @@ test_colmap_refused_archives (void)
 
   append_header (tar, "sparse/0/cameras.bin", '0', 0);
   check_refused (BUNDLE_FORMAT_COLMAP, tar->str, tar->len,
-      "no file cameras.txt, but a binary model: convert it");
+      "the archive does not contain points3D.bin");
   g_string_truncate (tar, 0);
   append_header (tar, "cameras.txt", '0', 0);
   append_header (tar, "images.txt", '0', 700);

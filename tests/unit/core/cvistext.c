@@ -124,6 +124,7 @@ test_number_values (void)
     const guint n_digits = (guint) g_rand_int_range (rand, 1, 22);
     gchar text[64], digits[24];
     guint64 bits;
+    guint point;
     gdouble z;
 
     for (guint k = 0; k < n_digits; k++)
@@ -131,6 +132,10 @@ test_number_values (void)
     digits[n_digits] = 0;
     g_snprintf (text, sizeof (text), i % 2 ? "-%c.%se%d" : "%c.%se%+03d",
         digits[0], digits, g_rand_int_range (rand, -70, 70));
+    check_number (text);
+    point = (guint) g_rand_int_range (rand, 0, (gint) n_digits + 1);
+    g_snprintf (
+        text, sizeof (text), "%.*s.%s", (gint) point, digits, digits + point);
     check_number (text);
 
     bits = ((guint64) g_rand_int (rand) << 32 | g_rand_int (rand)) >> 11;

@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-#include "transforms.h"
+#include "cuda/bundle/colmap/transforms.h"
 
 #include <json-glib/json-glib.h>
 #include <math.h>
@@ -14,16 +14,18 @@
 
 /* Greatest RMS distance of aligned images, relative to their extent */
 #define FITS 1e-2
+/* Greatest distance of a point of the PLY, which has six decimals, relative to the extent */
+#define SAME 1e-4
 #define LARGEST 1e100
 
 /**
- * Transforms:
+ * BundleTransforms:
  * @is_new: the file does not exist yet
  * @root: the file
  * @image: of each frame: index into the model's images; G_MAXUINT: unknown
  * @world: from the model's world to that of the file
  */
-struct _Transforms {
+struct _BundleTransforms {
   gboolean is_new;
   JsonNode *root;
   guint n_frames, *image;
@@ -34,7 +36,7 @@ struct _Transforms {
 static const gdouble flip[4] = { 0, 1, 0, 0 };
 
 void
-transforms_free (Transforms *transforms)
+bundle_transforms_free (BundleTransforms *transforms)
 {
   if (transforms == NULL)
     return;
@@ -44,7 +46,7 @@ transforms_free (Transforms *transforms)
 }
 
 guint
-transforms_count (const Transforms *transforms, guint *n_known)
+bundle_transforms_count (const BundleTransforms *transforms, guint *n_known)
 {
   *n_known = 0;
   for (guint i = 0; i < transforms->n_frames; i++)
@@ -53,14 +55,14 @@ transforms_count (const Transforms *transforms, guint *n_known)
 }
 
 static JsonArray *
-get_frames (const Transforms *transforms)
+get_frames (const BundleTransforms *transforms)
 {
   return json_object_get_array_member (
       json_node_get_object (transforms->root), "frames");
 }
 
 static JsonObject *
-get_frame (const Transforms *transforms, guint i)
+get_frame (const BundleTransforms *transforms, guint i)
 {
   return json_array_get_object_element (get_frames (transforms), i);
 }
@@ -82,6 +84,25 @@ reject_transforms (GError **error, const gchar *format, ...)
   g_set_error (error, CVIS_ERROR, CVIS_ERROR_FORMAT, "%s", text);
   g_free (text);
   return FALSE;
+}
+
+/* Returns: (nullable): an object with a list of frames */
+static JsonNode *
+parse_transforms (const gchar *data, gsize size, GError **error)
+{
+  g_autoptr (JsonParser) parser = json_parser_new ();
+  JsonNode *root, *frames = NULL;
+
+  if (size > G_MAXSSIZE
+      || !json_parser_load_from_data (parser, data, (gssize) size, error))
+    return NULL;
+  root = json_parser_get_root (parser);
+  if (root && JSON_NODE_HOLDS_OBJECT (root))
+    frames = json_object_get_member (json_node_get_object (root), "frames");
+  if (frames && JSON_NODE_HOLDS_ARRAY (frames))
+    return json_parser_steal_root (parser);
+  reject_transforms (error, "it has no list \"frames\"");
+  return NULL;
 }
 
 static gboolean
@@ -122,7 +143,7 @@ get_matrix (JsonObject *object, const gchar *name, gdouble m[12])
   return TRUE;
 }
 
-/* Takes a matrix apart: scale, rotation and translation. Returns: FALSE if it is none */
+/* Finds scale, rotation and translation of a matrix. Returns: FALSE if it is none */
 static gboolean
 take_apart (const gdouble m[12], BundleAlignment *to)
 {
@@ -146,12 +167,21 @@ take_apart (const gdouble m[12], BundleAlignment *to)
 
 /* The pose of frame @i: camera to world */
 static gboolean
-get_pose (const Transforms *transforms, guint i, BundleAlignment *pose)
+get_pose (const BundleTransforms *transforms, guint i, BundleAlignment *pose)
 {
+  JsonNode *frame = json_array_get_element (get_frames (transforms), i);
   gdouble m[12];
 
-  return get_matrix (get_frame (transforms, i), "transform_matrix", m)
+  return JSON_NODE_HOLDS_OBJECT (frame)
+         && get_matrix (json_node_get_object (frame), "transform_matrix", m)
          && take_apart (m, pose) && fabs (pose->scale - 1) < 1e-3;
+}
+
+static gboolean
+reject_matrix (guint frame, GError **error)
+{
+  return reject_transforms (error,
+      "the transform_matrix of frame %u is no rotation and translation", frame);
 }
 
 /* The image whose name @path ends with, after a / or from its start */
@@ -185,9 +215,9 @@ find_by_id (const BundleModel *model, JsonObject *frame)
 }
 
 static const gchar *
-get_path (JsonObject *frame)
+get_member_text (JsonObject *object, const gchar *name)
 {
-  JsonNode *node = json_object_get_member (frame, "file_path");
+  JsonNode *node = json_object_get_member (object, name);
 
   return node && JSON_NODE_HOLDS_VALUE (node)
                  && json_node_get_value_type (node) == G_TYPE_STRING
@@ -196,7 +226,8 @@ get_path (JsonObject *frame)
 }
 
 static gboolean
-find_images (Transforms *transforms, const BundleModel *model, GError **error)
+find_images (
+    BundleTransforms *transforms, const BundleModel *model, GError **error)
 {
   g_autoptr (GHashTable) names = g_hash_table_new (g_str_hash, g_str_equal);
   g_autofree guint8 *taken = g_new0 (guint8, model->n_images + 1);
@@ -212,11 +243,10 @@ find_images (Transforms *transforms, const BundleModel *model, GError **error)
     guint image;
 
     if (!JSON_NODE_HOLDS_OBJECT (node)
-        || !(path = get_path (json_node_get_object (node))))
+        || !(path = get_member_text (json_node_get_object (node), "file_path")))
       return reject_transforms (error, "frame %u has no file_path", i);
     if (!get_pose (transforms, i, &pose))
-      return reject_transforms (error,
-          "the transform_matrix of frame %u is no rotation and translation", i);
+      return reject_matrix (i, error);
     image = find_by_name (names, path);
     if (image == G_MAXUINT)
       image = find_by_id (model, get_frame (transforms, i));
@@ -228,7 +258,7 @@ find_images (Transforms *transforms, const BundleModel *model, GError **error)
           error, "two frames are of image %u", model->images[image].id);
     taken[image] = TRUE;
   }
-  transforms_count (transforms, &n_known);
+  bundle_transforms_count (transforms, &n_known);
   return n_known > 0
          || reject_transforms (error,
              "none of the %u frames is of an image of the model",
@@ -247,7 +277,8 @@ apply (const BundleAlignment *world, const gdouble x[3], gdouble to[3])
 
 /* Aligns the model to the frames. */
 static gboolean
-align_world (Transforms *transforms, const BundleModel *model, GError **error)
+align_world (
+    BundleTransforms *transforms, const BundleModel *model, GError **error)
 {
   g_autofree gdouble *from = g_new (gdouble, 3 * (gsize) transforms->n_frames);
   g_autofree gdouble *to = g_new (gdouble, 3 * (gsize) transforms->n_frames);
@@ -282,7 +313,8 @@ align_world (Transforms *transforms, const BundleModel *model, GError **error)
 }
 
 static gboolean
-find_world (Transforms *transforms, const BundleModel *model, GError **error)
+find_world (
+    BundleTransforms *transforms, const BundleModel *model, GError **error)
 {
   JsonObject *root = json_node_get_object (transforms->root);
   JsonNode *scale = json_object_get_member (root, "applied_scale");
@@ -323,7 +355,7 @@ make_matrix (const gdouble m[12])
 }
 
 static void
-make_frames (Transforms *transforms, const BundleModel *model)
+make_frames (BundleTransforms *transforms, const BundleModel *model)
 {
   JsonObject *root = json_object_new ();
   JsonArray *frames = json_array_new ();
@@ -342,14 +374,12 @@ make_frames (Transforms *transforms, const BundleModel *model)
   json_object_unref (root);
 }
 
-Transforms *
-transforms_new (
+BundleTransforms *
+bundle_transforms_new (
     const BundleModel *model, const gchar *data, gsize size, GError **error)
 {
-  Transforms *transforms = g_new0 (Transforms, 1);
-  g_autoptr (JsonParser) parser = json_parser_new ();
-  JsonNode *root, *frames = NULL;
-  gboolean ok;
+  BundleTransforms *transforms = g_new0 (BundleTransforms, 1);
+  gboolean ok = FALSE;
 
   transforms->world = (BundleAlignment){ { 1 }, { 0 }, 1 };
   if (data == NULL) {
@@ -359,30 +389,24 @@ transforms_new (
     make_frames (transforms, model);
     return transforms;
   }
-  ok = size <= G_MAXSSIZE
-       && json_parser_load_from_data (parser, data, (gssize) size, error);
-  root = ok ? json_parser_get_root (parser) : NULL;
-  if (root && JSON_NODE_HOLDS_OBJECT (root))
-    frames = json_object_get_member (json_node_get_object (root), "frames");
-  if (ok && (!frames || !JSON_NODE_HOLDS_ARRAY (frames)))
-    ok = reject_transforms (error, "it has no list \"frames\"");
-  if (ok) {
-    transforms->root = json_parser_steal_root (parser);
-    transforms->n_frames = json_array_get_length (json_node_get_array (frames));
+  transforms->root = parse_transforms (data, size, error);
+  if (transforms->root) {
+    transforms->n_frames = json_array_get_length (get_frames (transforms));
     transforms->image = g_new (guint, transforms->n_frames + 1);
     ok = find_images (transforms, model, error)
          && find_world (transforms, model, error);
   }
   if (ok)
     return transforms;
-  transforms_free (transforms);
+  bundle_transforms_free (transforms);
   return NULL;
 }
 
 /* --- poses ------------------------------------------------------------------------------- */
 
 void
-transforms_take_poses (const Transforms *transforms, BundleModel *model)
+bundle_transforms_take_poses (
+    const BundleTransforms *transforms, BundleModel *model)
 {
   const BundleAlignment *world = &transforms->world;
   gdouble inverse[4];
@@ -411,7 +435,7 @@ transforms_take_poses (const Transforms *transforms, BundleModel *model)
 }
 
 static void
-set_pose (const Transforms *transforms, const BundleModelImage *image,
+set_pose (const BundleTransforms *transforms, const BundleModelImage *image,
     JsonObject *frame)
 {
   gdouble inverse[4], turned[4], q[4], position[3], m[12], moved[3];
@@ -525,7 +549,7 @@ set_intrinsics (JsonObject *object, const BundleModelCamera *camera,
 
 /* The camera of all known frames; G_MAXUINT: they have several */
 static guint
-find_only_camera (const Transforms *transforms, const BundleModel *model)
+find_only_camera (const BundleTransforms *transforms, const BundleModel *model)
 {
   guint found = G_MAXUINT;
 
@@ -541,8 +565,8 @@ find_only_camera (const Transforms *transforms, const BundleModel *model)
 }
 
 gchar *
-transforms_format (
-    Transforms *transforms, const BundleModel *model, GError **error)
+bundle_transforms_format (
+    BundleTransforms *transforms, const BundleModel *model, GError **error)
 {
   JsonObject *root = json_node_get_object (transforms->root);
   const guint only = find_only_camera (transforms, model);
@@ -570,4 +594,217 @@ transforms_format (
     set_pose (transforms, image, frame);
   }
   return json_to_string (transforms->root, TRUE);
+}
+
+/* --- points ------------------------------------------------------------------------------ */
+
+/* Reads the PLY that @root names. Returns: (nullable): without an error: it names none */
+static BundleCloud *
+read_points (
+    JsonObject *root, const gchar *folder, gchar **name, GError **error)
+{
+  const gchar *path = get_member_text (root, "ply_file_path");
+  g_autofree gchar *text = NULL;
+  BundleCloud *cloud = NULL;
+  gsize size;
+
+  *name = NULL;
+  if (path == NULL)
+    return NULL;
+  if (g_path_is_absolute (path) || strstr (path, "..")) {
+    reject_transforms (
+        error, "ply_file_path \"%s\" is not below the folder", path);
+    return NULL;
+  }
+  *name = g_build_filename (folder, path, NULL);
+  if (!g_file_get_contents (*name, &text, &size, error))
+    return NULL;
+  cloud = bundle_cloud_read (text, size, error);
+  if (cloud == NULL)
+    g_prefix_error (error, "%s: ", path);
+  return cloud;
+}
+
+/* Whether the vertices are the points of the model */
+static gboolean
+has_points (const BundleTransforms *transforms, const BundleModel *model,
+    const BundleCloud *cloud)
+{
+  gfloat low[3], high[3];
+  gdouble extent = 0;
+
+  if (cloud->n_vertices != model->n_points)
+    return FALSE;
+  bundle_cloud_box (cloud->positions, cloud->n_vertices, 0.9, low, high);
+  for (guint k = 0; k < 3; k++)
+    extent = MAX (extent, high[k] - low[k]);
+  for (gsize i = 0; i < model->n_points; i++) {
+    gdouble moved[3];
+
+    apply (&transforms->world, model->points[i].x, moved);
+    for (guint k = 0; k < 3; k++) {
+      const gdouble at = cloud->positions[3 * i + k];
+
+      if (!(fabs (at - moved[k]) <= SAME * MAX (extent, fabs (at))))
+        return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+gchar *
+bundle_transforms_find_points (const BundleTransforms *transforms,
+    const BundleModel *model, const gchar *folder, GError **error)
+{
+  g_autofree gchar *name = NULL;
+  GError *fault = NULL;
+  BundleCloud *cloud = read_points (
+      json_node_get_object (transforms->root), folder, &name, &fault);
+  const gboolean same = cloud && has_points (transforms, model, cloud);
+
+  if (cloud)
+    bundle_cloud_free (cloud);
+  if (fault)
+    g_propagate_error (error, fault);
+  else if (cloud && !same)
+    cvis_refuse (error, "the points of %s are not those of the model", name);
+  return same ? g_steal_pointer (&name) : NULL;
+}
+
+gchar *
+bundle_transforms_format_points (
+    const BundleTransforms *transforms, const BundleModel *model)
+{
+  GString *text = g_string_new ("ply\nformat ascii 1.0\n");
+
+  g_string_append_printf (
+      text, "element vertex %" G_GSIZE_FORMAT "\n", model->n_points);
+  g_string_append (text, "property float x\nproperty float y\n"
+                         "property float z\nproperty uint8 red\n"
+                         "property uint8 green\nproperty uint8 blue\n"
+                         "end_header\n");
+  for (gsize i = 0; i < model->n_points; i++) {
+    const BundleModelPoint *point = &model->points[i];
+    gdouble moved[3];
+
+    apply (&transforms->world, point->x, moved);
+    for (guint k = 0; k < 3; k++) {
+      gchar number[G_ASCII_DTOSTR_BUF_SIZE];
+
+      g_ascii_formatd (number, sizeof number, "%.9g", (gfloat) moved[k]);
+      g_string_append (text, number);
+      g_string_append_c (text, ' ');
+    }
+    g_string_append_printf (text, "%u %u %u\n", point->colour[0],
+        point->colour[1], point->colour[2]);
+  }
+  return g_string_free (text, FALSE);
+}
+
+/* --- the cloud --------------------------------------------------------------------------- */
+
+/* A positive number of the frame, or else of the file; 0: there is none */
+static gdouble
+get_size (JsonObject *frame, JsonObject *root, const gchar *name)
+{
+  JsonNode *node = json_object_get_member (frame, name);
+
+  if (node == NULL)
+    node = json_object_get_member (root, name);
+  return node && is_number (node) ? CLAMP (json_node_get_double (node), 0, 1e9)
+                                  : 0;
+}
+
+static void
+set_view (
+    JsonObject *frame, JsonObject *root, gdouble *camera, BundleView *view)
+{
+  const gdouble angle = get_size (frame, root, "camera_angle_x");
+  gdouble width = get_size (frame, root, "w"), height;
+  gdouble focal = get_size (frame, root, "fl_x");
+
+  width = width >= 1 ? width : 1000;
+  height = get_size (frame, root, "h");
+  height = height >= 1 ? height : width;
+  if (!(focal > 0))
+    focal = angle > 0 && angle < G_PI ? width / 2 / tan (angle / 2) : width;
+  camera[BUNDLE_CAMERA_FOCAL] = focal;
+  view->width = (guint) width;
+  view->height = (guint) height;
+}
+
+static gboolean
+set_cameras (
+    const BundleTransforms *transforms, BundleProblem *problem, GError **error)
+{
+  JsonObject *root = json_node_get_object (transforms->root);
+
+  for (guint i = 0; i < problem->n_cameras; i++) {
+    gdouble *camera = problem->cameras + BUNDLE_CAMERA_SIZE * (gsize) i;
+    BundleAlignment pose;
+    gdouble q[4], turned[3];
+
+    if (!get_pose (transforms, i, &pose))
+      return reject_matrix (i, error);
+    bundle_turn_invert (pose.q, q);
+    bundle_rotation_from_quaternion (q, camera + BUNDLE_CAMERA_ROTATION);
+    bundle_turn_vector (q, pose.t, turned);
+    for (guint k = 0; k < 3; k++)
+      camera[BUNDLE_CAMERA_TRANSLATION + k] = -turned[k];
+    set_view (get_frame (transforms, i), root, camera, &problem->views[i]);
+  }
+  return TRUE;
+}
+
+static gboolean
+set_points (BundleProblem *problem, const BundleCloud *points, GError **error)
+{
+  const gsize n = problem->n_points = points ? points->n_vertices : 0;
+
+  problem->views = calloc (problem->n_cameras, sizeof *problem->views);
+  problem->colours = malloc (3 * n + 1);
+  if (!problem->views || !problem->colours) {
+    g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
+        "Not enough memory for %" G_GSIZE_FORMAT " points", n);
+    return FALSE;
+  }
+  for (gsize i = 0; i < 3 * n; i++)
+    problem->points[i] = points->positions[i];
+  if (n > 0)
+    memcpy (problem->colours, points->colours, 3 * n);
+  return TRUE;
+}
+
+BundleCloud *
+bundle_transforms_cloud (const gchar *data, gsize size, const gchar *folder,
+    gchar **note, GError **error)
+{
+  BundleTransforms transforms = { .root =
+                                      parse_transforms (data, size, error) };
+  g_autoptr (BundleCloud) points = NULL;
+  g_autoptr (BundleProblem) problem = NULL;
+  g_autoptr (GError) fault = NULL;
+  g_autofree gchar *name = NULL;
+  BundleCloud *cloud = NULL;
+  guint n;
+
+  *note = NULL;
+  if (transforms.root == NULL)
+    return NULL;
+  n = json_array_get_length (get_frames (&transforms));
+  if (folder)
+    points = read_points (
+        json_node_get_object (transforms.root), folder, &name, &fault);
+  if (fault)
+    *note = g_strdup_printf ("the points are not shown: %s", fault->message);
+  if (n == 0)
+    reject_transforms (error, "it has no frames");
+  else /* bundle_cloud_new() needs no observations, but there is no problem without */
+    problem = bundle_problem_new (
+        n, points ? MAX (points->n_vertices, 1) : 1, 1, error);
+  if (problem && set_points (problem, points, error)
+      && set_cameras (&transforms, problem, error))
+    cloud = bundle_cloud_new (problem, NULL, error);
+  json_node_unref (transforms.root);
+  return cloud;
 }
