@@ -542,7 +542,7 @@ template <typename T> struct SmoothEnd {
 template <typename T> struct SmoothCascade {
   SmoothPicture<const T> from;
   const T *taps, *inverse;
-  gint n, n_taps;
+  gint n;
   gint first, n_levels;
   gint length, inner, halo, tiles;
   bool whole;
@@ -730,7 +730,7 @@ smooth_store_tile (const SmoothCascade<T> &task, const SmoothEnd<T> &end,
   smooth_check (check, task.not_finite);
 }
 
-/* @task: n_taps is TAPS or less, with taps of 0 up to TAPS */
+/* @task: taps of 0 follow the line's up to TAPS */
 template <typename T, gint TAPS, gint BITS>
 static __device__ __forceinline__ void
 smooth_run_cascade (const SmoothCascade<T> &task, T *shared)

@@ -396,7 +396,6 @@ run_rows (const SmoothRun<T> &run, const bool takes[3], guint longest)
 
   task.taps = (const T *) t->tap;
   task.n = (gint) line->n;
-  task.n_taps = (gint) line->n_taps;
   task.height = (gint) run.task->height;
   for (task.first = 0; task.first < levels; task.first += task.n_levels) {
     plan_cascade (&task, levels, taps, &bits);
