@@ -73,6 +73,7 @@ struct _BundleCpuLenses {
   gdouble *rows;
   gboolean alone;
   BundleCpuSchur *schur;
+  BundleCpuFactor *factor;
   gboolean tried, ready;
   guint last;
   BundleCpuArrow *arrows;
@@ -107,8 +108,9 @@ void bundle_lenses_add_right_side (BundleBackend *b);
 /* Inverts the blocks of poses and lenses. */
 void bundle_lenses_make_preconditioner (BundleBackend *b);
 /* Computes the Schur complement when conjugate gradients take so many iterations that it
- * pays. @iteration: of this step, from 0 */
-void bundle_lenses_prepare (BundleBackend *b, guint iteration);
+ * pays, and solves for x if it has a factorisation. @iteration: of this step, from 0
+ * Returns: x is solved */
+gboolean bundle_lenses_prepare (BundleBackend *b, guint iteration);
 /* z = M r */
 void bundle_lenses_precondition (
     BundleBackend *b, const gdouble *r, gdouble *z);

@@ -401,10 +401,9 @@ schur_lens (BundleBackend *b, const BundleSegment *s, gdouble *partial)
   }
 }
 
-/* Adds the products of a slot's rows of derivatives, x and y, with those by its point */
 static void
 products_lens (const BundleBackend *b, const BundleSegment *s, gdouble *w,
-    gdouble *of_lens)
+    gdouble *of_lens, guint lens_w)
 {
   const BundleConstants c = b->constants[s->camera];
   Columns j;
@@ -413,14 +412,16 @@ products_lens (const BundleBackend *b, const BundleSegment *s, gdouble *w,
   find_rows (b, s, &r);
   get_columns (s, &r, j);
   for (guint i = 0; i < s->n; i++) {
-    gdouble *to = w + (s->first + i) * BUNDLE_POSE * 3;
+    gdouble *of_pose = w + (s->first + i) * BUNDLE_POSE * 3;
+    gdouble *to = of_lens + (s->first + i) * lens_w;
     gdouble p[2][3];
 
     get_point_rows (&r, &c, i, p);
-    for (guint e = 0; e < BUNDLE_POSE + r.n; e++) {
-      if (e == BUNDLE_POSE)
-        to = of_lens + (s->first + i) * BUNDLE_LENS_SIZE * 3;
-      for (guint k = 0; k < 3; k++)
+    for (guint k = 0; k < 3; k++) {
+      for (guint e = 0; e < BUNDLE_POSE; e++)
+        *of_pose++ =
+            j[e][i] * p[0][k] + j[BUNDLE_LENS_UNKNOWNS + e][i] * p[1][k];
+      for (guint e = BUNDLE_POSE; e < BUNDLE_POSE + r.n; e++)
         *to++ = j[e][i] * p[0][k] + j[BUNDLE_LENS_UNKNOWNS + e][i] * p[1][k];
     }
   }
