@@ -225,25 +225,6 @@ cost_of_moved (const BundleProblem *p, guint camera, guint axis, gdouble by)
   return cost;
 }
 
-/* Priors that differ from the scene, with covariances that are not diagonal */
-static void
-add_priors (BundleProblem *p, guint n)
-{
-  p->priors = calloc (n, sizeof *p->priors);
-  p->n_priors = n;
-  for (guint i = 0; i < n; i++) {
-    BundlePrior *prior = &p->priors[i];
-    static const gdouble information[6] = { 400, 50, -30, 300, 20, 900 };
-
-    prior->camera = (3 * i + 1) % p->n_cameras;
-    bundle_pose_centre (
-        p->cameras + 9 * (gsize) prior->camera, prior->position);
-    for (guint k = 0; k < 3; k++)
-      prior->position[k] += 0.3 * sin (3. * i + k);
-    memcpy (prior->information, information, sizeof information);
-  }
-}
-
 /* With @user_data lenses, as in test_radial(): costs are those of the formula, the
  * solution is a minimum of it, and any number of threads gives the same bits. */
 static void
@@ -257,7 +238,7 @@ test_priors (gconstpointer user_data)
   BundleSummary summary;
   gdouble cost;
 
-  add_priors (start, n - 3);
+  bundle_lens_add_priors (start, n - 3);
   p = bundle_problem_copy (start, NULL);
   other = bundle_problem_copy (start, NULL);
   init_tight (&config);
@@ -439,7 +420,7 @@ test_refused (void)
     g_assert_nonnull (strstr (error->message, "do not hold camera models"));
     g_clear_error (&error);
   }
-  add_priors (p, 2);
+  bundle_lens_add_priors (p, 2);
   p->priors[1].camera = 99;
   check_refused_lenses (p, &config, "prior 1 is of camera 99, must be 0 to 15");
   p->priors[1].camera = 3;
