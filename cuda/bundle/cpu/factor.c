@@ -340,7 +340,8 @@ make_panels (BundleBackend *b, BundleCpuFactor *f, GError **error)
 gboolean
 bundle_factor_new (BundleBackend *b, BundleCpuFactor **factor, GError **error)
 {
-  Graph graph = { b->n_cameras, ((gsize) b->n_cameras + 63) / 64 };
+  Graph graph = { .n = b->n_cameras,
+    .words = ((gsize) b->n_cameras + 63) / 64 };
   guint32 *list = NULL;
   BundleCpuFactor *f;
   gboolean ok, ordered;

@@ -441,17 +441,11 @@ triangle_segments (guint first, guint count, gpointer data)
 }
 
 void
-bundle_lenses_sum_triangles (BundleBackend *b)
+bundle_lenses_sum_blocks (BundleBackend *b)
 {
   b->lenses->alone = TRUE;
   bundle_cpu_for_segments (b, triangle_segments);
   b->lenses->alone = FALSE;
-}
-
-void
-bundle_lenses_sum_blocks (BundleBackend *b)
-{
-  bundle_lenses_sum_triangles (b);
   for (guint c = 0; c < b->n_cameras; c++) {
     const guint size = BUNDLE_POSE + lens_of (b, c)->n;
     gdouble triangle[BUNDLE_LENS_SUMS];

@@ -117,8 +117,6 @@ void bundle_lenses_precondition (
 /* The candidates of the lenses; adds squares of step and state. */
 void bundle_lenses_move (BundleBackend *b, gdouble sums[2]);
 void bundle_lenses_accept (BundleCpuLenses *lenses);
-/* Sets the segments' sums to the triangles of U. */
-void bundle_lenses_sum_triangles (BundleBackend *b);
 /* Sets b->u to the blocks of the poses. */
 void bundle_lenses_sum_blocks (BundleBackend *b);
 gboolean bundle_lenses_read (

@@ -373,24 +373,21 @@ get_projections (const BundleBackend *b, const BundleSegment *s, const Rows *r,
 
 /* Upper triangle of Jc^T (I - Jp V^-1 Jp^T) Jc */
 static void
-schur_lens (BundleBackend *b, const BundleSegment *s, gdouble *partial)
+sum_triangle_of (const BundleBackend *b, const BundleSegment *s, const Rows *r,
+    Columns j, gdouble *partial)
 {
   Column xx, xy, yy, px, py;
-  Columns j;
-  Rows r;
   guint at = 0;
 
-  find_rows (b, s, &r);
-  get_columns (s, &r, j);
-  get_projections (b, s, &r, xx, xy, yy);
-  for (guint i = 0; i < BUNDLE_POSE + r.n; i++) {
+  get_projections (b, s, r, xx, xy, yy);
+  for (guint i = 0; i < BUNDLE_POSE + r->n; i++) {
     const gdouble *jx = j[i], *jy = j[BUNDLE_LENS_UNKNOWNS + i];
 
     for (guint k = 0; k < s->n; k++) {
       px[k] = xx[k] * jx[k] + xy[k] * jy[k];
       py[k] = xy[k] * jx[k] + yy[k] * jy[k];
     }
-    for (guint c = i; c < BUNDLE_POSE + r.n; c++, at++) {
+    for (guint c = i; c < BUNDLE_POSE + r->n; c++, at++) {
       V8 sum = { 0 };
 
       for (guint o = 0; o < s->n; o += BUNDLE_LANES)
@@ -402,8 +399,19 @@ schur_lens (BundleBackend *b, const BundleSegment *s, gdouble *partial)
 }
 
 static void
+schur_lens (BundleBackend *b, const BundleSegment *s, gdouble *partial)
+{
+  Columns j;
+  Rows r;
+
+  find_rows (b, s, &r);
+  get_columns (s, &r, j);
+  sum_triangle_of (b, s, &r, j, partial);
+}
+
+static void
 products_lens (const BundleBackend *b, const BundleSegment *s, gdouble *w,
-    gdouble *of_lens, guint lens_w)
+    gdouble *of_lens, guint lens_w, gdouble *partial)
 {
   const BundleConstants c = b->constants[s->camera];
   Columns j;
@@ -411,6 +419,7 @@ products_lens (const BundleBackend *b, const BundleSegment *s, gdouble *w,
 
   find_rows (b, s, &r);
   get_columns (s, &r, j);
+  sum_triangle_of (b, s, &r, j, partial);
   for (guint i = 0; i < s->n; i++) {
     gdouble *of_pose = w + (s->first + i) * BUNDLE_POSE * 3;
     gdouble *to = of_lens + (s->first + i) * lens_w;

@@ -321,7 +321,8 @@ make_products (guint first, guint count, gpointer data)
   BundleCpuSchur *s = b->lenses->schur;
 
   for (guint i = first; i < first + count; i++)
-    b->kernels->products (b, &b->segments[i], s->w, s->of_slot, s->lens_w);
+    b->kernels->products (b, &b->segments[i], s->w, s->of_slot, s->lens_w,
+        b->partial + (gsize) i * b->n_sums);
 }
 
 /* A chunk's part of L */
@@ -431,9 +432,10 @@ bundle_schur_update (BundleBackend *b, BundleCpuSchur *schur)
 {
   const guint n_chunks = (b->n_points + POINTS - 1) / POINTS;
 
+  b->lenses->alone = TRUE; /* triangles are those of U */
   bundle_cpu_for_segments (b, make_products);
+  b->lenses->alone = FALSE;
   cvis_pool_run (b->pool, n_chunks, 1, sum_chunks, b);
-  bundle_lenses_sum_triangles (b);
   cvis_pool_run (b->pool, b->n_cameras, 1, make_rows, b);
   bundle_cpu_for_cameras (b, copy_mirrors);
   make_lens_block (b, n_chunks);

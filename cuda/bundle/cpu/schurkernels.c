@@ -62,18 +62,38 @@ subtract_slots (BundleBackend *b, guint camera)
     }
 }
 
-/* Subtracts the products of two entries of a point. */
+/* Subtracts the products of two entries of a point, x of @rows and y of @columns. */
 INLINE void
-subtract_entries (BundleCpuSchur *s, const BundleCpuLens *a, const gdouble *x,
-    const BundleCpuLens *b, const gdouble *y, const gdouble v[6], gdouble *to)
+subtract_entries (gdouble *restrict to, gsize stride, const gdouble *x,
+    guint rows, const gdouble *restrict y, guint columns, const gdouble v[6])
 {
-  to += (a->first - s->first) * s->k + b->first - s->first;
-  for (guint i = 0; i < a->n; i++, to += s->k) {
+  for (guint i = 0; i < rows; i++, to += stride) {
     gdouble z[3];
 
-    bundle_multiply_3 (v, x[i], x[a->n + i], x[2 * a->n + i], z);
-    for (guint j = 0; j < b->n; j++)
-      to[j] -= z[0] * y[j] + z[1] * y[b->n + j] + z[2] * y[2 * b->n + j];
+    bundle_multiply_3 (v, x[i], x[rows + i], x[2 * rows + i], z);
+    for (guint j = 0; j < columns; j++)
+      to[j] -= z[0] * y[j] + z[1] * y[columns + j] + z[2] * y[2 * columns + j];
+  }
+}
+
+/* With all parameters but the principal point of a model, mostly */
+static void
+subtract_entry (gdouble *to, gsize stride, const gdouble *x, guint rows,
+    const gdouble *y, guint columns, const gdouble v[6])
+{
+  switch (rows == columns ? rows : 0) {
+#define CASE(n)                                                                \
+  case n:                                                                      \
+    subtract_entries (to, stride, x, n, y, n, v);                              \
+    break
+    CASE (2);
+    CASE (3);
+    CASE (6);
+    CASE (8);
+    CASE (10);
+#undef CASE
+    default:
+      subtract_entries (to, stride, x, rows, y, columns, v);
   }
 }
 
@@ -98,10 +118,14 @@ sum_points (BundleBackend *b, gsize first, gsize end, gdouble *to)
         sum[e] += w[e];
     }
     for (gsize i = from; i < stop; i++)
-      for (gsize j = from; j < stop; j++)
-        subtract_entries (s, &l->lens[s->entry_lens[i]],
-            s->entry + i * s->lens_w, &l->lens[s->entry_lens[j]],
-            s->entry + j * s->lens_w, b->inverse_v + 6 * p, to);
+      for (gsize j = from; j < stop; j++) {
+        const BundleCpuLens *x = &l->lens[s->entry_lens[i]];
+        const BundleCpuLens *y = &l->lens[s->entry_lens[j]];
+
+        subtract_entry (to + (x->first - s->first) * s->k + y->first - s->first,
+            s->k, s->entry + i * s->lens_w, x->n, s->entry + j * s->lens_w,
+            y->n, b->inverse_v + 6 * p);
+      }
   }
 }
 
