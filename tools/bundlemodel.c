@@ -194,11 +194,6 @@ choose_model_backend (
 
   if (common->backend == NULL || g_str_equal (common->backend, "cpu"))
     return TRUE;
-  if (call->priors || call->database) {
-    if (g_str_equal (common->backend, "auto"))
-      return TRUE;
-    return cvis_refuse (error, "priors are computed on the CPU only");
-  }
   if (!cvis_backend_choose (g_str_equal (common->backend, "cuda")
                                 ? CVIS_BACKEND_CUDA
                                 : CVIS_BACKEND_AUTO,

@@ -359,8 +359,7 @@ bundle_solve (BundleProblem *problem, const BundleConfig *config,
     start.shared = work.shared;
     start.solver = bundle_choose_solver (&start, config);
 #ifdef HAVE_CUDA
-    if (context != NULL && start.solver == BUNDLE_SOLVER_ITERATIVE
-        && !work.priors)
+    if (context != NULL && start.solver == BUNDLE_SOLVER_ITERATIVE)
       solve.ops = ops =
           work.lenses ? &bundle_backend_cuda_lenses : &bundle_backend_cuda;
 #endif

@@ -55,7 +55,8 @@ typedef enum {
  *   element of the gradient is below
  * @solver: auto chooses a direct one for small problems if @preconditioner is the
  *   default. A direct one computes on the CPU with any backend; settings of the
- *   conjugate gradients have no effect then
+ *   conjugate gradients have no effect then. With lenses the CPU backend factorises the
+ *   sparse Schur complement where that takes less time
  * @loss_scale: of the robust loss, pixels, above 0
  * @fix_intrinsics: focal length, k1, k2 are constant
  * @shared_intrinsics: all cameras have the same intrinsics; the start is the

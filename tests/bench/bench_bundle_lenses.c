@@ -3,19 +3,22 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* bench_bundle_lenses [--cuda] [--threads N] [--runs N] [--history]
- * opencv:IMAGES:OBSERVATIONS...: bundle adjustment of simulated images of a vase that share
- * one OPENCV camera, on the CPU or on a CUDA device.
+ * opencv:IMAGES:OBSERVATIONS|FOLDER...: bundle adjustment of simulated images of a vase that
+ * share one OPENCV camera, or of a model of COLMAP, on the CPU or on a CUDA device.
  *
  * Rows: the default stop, and function-tolerance 1e-8. Columns: costs; iterations;
  * minimum time of the runs from the problem to the result in host memory, and without
  * setup and return (first to last report); processor time; device memory; checksum of the
  * result, "varies" if the runs differ. The line above has the time of a conjugate gradient
- * iteration. With --history also the cost against time of the last row. */
+ * iteration. With --history also the cost against time, and against processor time, of the
+ * last row. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
+#include "cuda/bundle/colmap/adjust.h"
+#include "cuda/bundle/colmap/archive.h"
 #include "lensscenes.h"
 
 typedef struct {
@@ -24,10 +27,20 @@ typedef struct {
 } Bench;
 
 typedef struct {
-  GArray *seconds, *costs;
+  GArray *seconds, *processor, *costs;
   gchar *bits;
-  gdouble cpu;
+  gdouble start, cpu;
 } Record;
+
+static gdouble
+get_cpu_seconds (void)
+{
+  struct rusage usage;
+
+  getrusage (RUSAGE_SELF, &usage);
+  return (gdouble) (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
+         + 1e-6 * (gdouble) (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+}
 
 static gboolean
 add_report (const BundleIteration *iteration, gpointer user_data)
@@ -35,6 +48,9 @@ add_report (const BundleIteration *iteration, gpointer user_data)
   Record *record = user_data;
 
   if (iteration) {
+    const gdouble processor = get_cpu_seconds () - record->start;
+
+    g_array_append_val (record->processor, processor);
     g_array_append_val (record->seconds, iteration->seconds);
     g_array_append_val (record->costs, iteration->cost);
   }
@@ -45,18 +61,9 @@ static void
 record_clear (Record *record)
 {
   g_clear_pointer (&record->seconds, g_array_unref);
+  g_clear_pointer (&record->processor, g_array_unref);
   g_clear_pointer (&record->costs, g_array_unref);
   g_clear_pointer (&record->bits, g_free);
-}
-
-static gdouble
-get_cpu_seconds (void)
-{
-  struct rusage usage;
-
-  getrusage (RUSAGE_SELF, &usage);
-  return (gdouble) (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
-         + 1e-6 * (gdouble) (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
 
 /* Seconds between the first and the last report */
@@ -75,19 +82,19 @@ solve_lenses (const Bench *bench, const BundleProblem *problem,
   GChecksum *sum = g_checksum_new (G_CHECKSUM_SHA1);
   g_autoptr (GError) error = NULL;
   g_autoptr (BundleProblem) copy = bundle_problem_copy (problem, &error);
-  gdouble start;
 
-  *record = (Record){ g_array_new (FALSE, FALSE, sizeof (gdouble)),
-    g_array_new (FALSE, FALSE, sizeof (gdouble)), NULL, 0 };
+  *record = (Record){ .seconds = g_array_new (FALSE, FALSE, sizeof (gdouble)),
+    .processor = g_array_new (FALSE, FALSE, sizeof (gdouble)),
+    .costs = g_array_new (FALSE, FALSE, sizeof (gdouble)) };
   config->threads = bench->threads;
-  start = get_cpu_seconds ();
+  record->start = get_cpu_seconds ();
   if (copy == NULL
       || !bundle_solve (
           copy, config, bench->context, add_report, record, summary, &error)) {
     g_printerr ("%s\n", error->message);
     exit (1);
   }
-  record->cpu = get_cpu_seconds () - start;
+  record->cpu = get_cpu_seconds () - record->start;
   bundle_summary_clear (summary);
   g_checksum_update (sum, (const guchar *) copy->cameras, copy->n_cameras * 72);
   g_checksum_update (sum, (const guchar *) copy->points, copy->n_points * 24);
@@ -108,6 +115,7 @@ time_lens_iteration (const Bench *bench, const BundleProblem *problem)
   BundleConfig config;
 
   bundle_config_init (&config);
+  config.solver = BUNDLE_SOLVER_ITERATIVE;
   config.max_iterations = 1;
   config.eta = 1e-12;
   for (guint run = 0; run < 2 * bench->runs; run++) {
@@ -157,11 +165,42 @@ print_solve (const Bench *bench, const BundleProblem *problem,
       get_solver_seconds (&of_best), of_best.cpu,
       (gdouble) best.device_bytes / (1 << 30),
       varies ? "varies" : of_best.bits);
-  for (guint i = 0; history && i < of_best.costs->len; i++)
+  for (guint i = 0; history && i < of_best.costs->len; i++) {
+    const gdouble cost = g_array_index (of_best.costs, gdouble, i);
+
     g_print ("history %s %.6f %.15e\n", bench->context ? "CUDA" : "CPU",
-        g_array_index (of_best.seconds, gdouble, i),
-        g_array_index (of_best.costs, gdouble, i));
+        g_array_index (of_best.seconds, gdouble, i), cost);
+    if (bench->context == NULL)
+      g_print ("history CPU-processor-time %.6f %.15e\n",
+          g_array_index (of_best.processor, gdouble, i), cost);
+  }
   record_clear (&of_best);
+}
+
+/* All parameters but the principal point change, as in COLMAP. */
+static BundleProblem *
+open_problem (const gchar *name)
+{
+  const BundleModelSettings settings = { .refine_focal = TRUE,
+    .refine_extra = TRUE,
+    .refine_poses = TRUE,
+    .refine_points = TRUE,
+    .min_track = 2 };
+  g_autoptr (GError) error = NULL;
+  BundleModelMap map;
+  g_autoptr (BundleModel) model = NULL;
+  BundleProblem *problem;
+
+  if (!g_file_test (name, G_FILE_TEST_IS_DIR))
+    return bundle_lens_vase (name);
+  model = bundle_model_open (name, &error);
+  problem =
+      model ? bundle_model_problem (model, &settings, &map, &error) : NULL;
+  if (problem == NULL)
+    g_printerr ("%s\n", error->message);
+  else
+    bundle_model_map_clear (&map);
+  return problem;
 }
 
 int
@@ -179,7 +218,7 @@ main (int argc, char **argv)
     { "history", 0, 0, G_OPTION_ARG_NONE, &history, "print cost against time",
         NULL },
     { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_STRING_ARRAY, &names, NULL,
-        "opencv:IMAGES:OBSERVATIONS..." },
+        "opencv:IMAGES:OBSERVATIONS|FOLDER..." },
     { NULL },
   };
   g_autoptr (GOptionContext) options = g_option_context_new (NULL);
@@ -201,10 +240,10 @@ main (int argc, char **argv)
     return 77;
   }
   for (gchar **name = names; *name; name++) {
-    g_autoptr (BundleProblem) problem = bundle_lens_vase (*name);
+    g_autoptr (BundleProblem) problem = open_problem (*name);
 
     if (problem == NULL) {
-      g_printerr ("%s: not opencv:IMAGES:OBSERVATIONS\n", *name);
+      g_printerr ("%s: not opencv:IMAGES:OBSERVATIONS or a model\n", *name);
       return 2;
     }
     g_print ("%s, %s: %u images, %u points, %" G_GSIZE_FORMAT

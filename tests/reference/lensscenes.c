@@ -11,6 +11,7 @@
 
 #include "bundledata.h"
 #include "cuda/bundle/arithmetic.h"
+#include "cuda/bundle/pose.h"
 #include "cuda/bundle/sim.h"
 
 BundleProblem *
@@ -110,6 +111,24 @@ bundle_lens_true (const BundleLens *lenses, guint n)
   return p;
 }
 
+void
+bundle_lens_add_priors (BundleProblem *p, guint n)
+{
+  p->priors = calloc (n, sizeof *p->priors);
+  p->n_priors = n;
+  for (guint i = 0; i < n; i++) {
+    BundlePrior *prior = &p->priors[i];
+    static const gdouble information[6] = { 400, 50, -30, 300, 20, 900 };
+
+    prior->camera = (3 * i + 1) % p->n_cameras;
+    bundle_pose_centre (
+        p->cameras + 9 * (gsize) prior->camera, prior->position);
+    for (guint k = 0; k < 3; k++)
+      prior->position[k] += 0.3 * sin (3. * i + k);
+    memcpy (prior->information, information, sizeof information);
+  }
+}
+
 /* --- for comparisons of backends -------------------------------------------------- */
 
 typedef struct {
@@ -120,6 +139,7 @@ typedef struct {
   guint cameras, points; /* on a ring, all cameras see all points; 0: street */
   BundleLoss loss;
   gboolean behind, twice, fixed;
+  guint priors;
 } LensCase;
 
 #define ALL_PARAMETERS 0xfff
@@ -138,6 +158,9 @@ static const LensCase cases[] = {
   { .name = "tukey", .loss = BUNDLE_LOSS_TUKEY },
   { .name = "points behind cameras", .behind = TRUE },
   { .name = "several features of an image in a track", .twice = TRUE },
+  { .name = "priors", .priors = 12 },
+  { .name = "priors, several of a camera", .own = TRUE, .priors = 40 },
+  { .name = "priors and constant poses", .fixed = TRUE, .priors = 16 },
   { .name = "long tracks", .cameras = 70, .points = 40 },
   { .name = "many observations of an image", .cameras = 3, .points = 6000 },
 };
@@ -220,6 +243,8 @@ bundle_lens_case (guint number, BundleConfig *config, const gchar **name)
     for (guint i = 0; i < p->n_points; i += 5)
       p->point_constant[i] = 1;
   }
+  if (c->priors > 0)
+    bundle_lens_add_priors (p, c->priors);
   bundle_config_init (config);
   config->solver = BUNDLE_SOLVER_ITERATIVE;
   config->loss = c->loss;

@@ -16,6 +16,9 @@ BundleProblem *bundle_lens_scene (guint cameras, guint points);
 void bundle_lens_add (
     BundleProblem *problem, const BundleLens *lenses, guint n);
 
+/* Priors that differ from the scene, with covariances that are not diagonal */
+void bundle_lens_add_priors (BundleProblem *problem, guint n);
+
 /* A lens with distortion, of each of BundleLensModel */
 BundleLens bundle_lens_example (guint model);
 

@@ -42,6 +42,7 @@ typedef struct _BundleDirect BundleDirect;
 typedef struct _BundleCpuLenses BundleCpuLenses;
 typedef struct _BundleCpuPriors BundleCpuPriors;
 typedef struct _BundleCpuSchur BundleCpuSchur;
+typedef struct _BundleCpuFactor BundleCpuFactor;
 
 /* Processes elements or points first..end-1, a chunk; adds to sums, which
  * are 0 before */
@@ -54,7 +55,8 @@ struct _BundleBackend {
   gboolean shared;
   guint n_cameras, n_points;
   guint16 *camera_constant;
-  const guint8 *point_constant; /* nullable */
+  guint32 *point_at;      /* of the problem's points; NULL: at their indices */
+  guint8 *point_constant; /* nullable */
   CvisPool *pool;
   const struct _BundleCpuKernels *kernels;
 
@@ -140,10 +142,10 @@ typedef struct _BundleCpuKernels {
   gdouble (*model) (
       BundleBackend *b, const BundleSegment *segment, const gdouble v[9]);
 
-  /* With lenses: to @w Jpose^T Jp of each slot, 6 x 3, and to @of_lens Jlens^T Jp, with
-   * BUNDLE_LENS_SIZE x 3 for each slot */
+  /* With lenses: schur(), and to @w Jp^T Jpose of each slot, 3 x 6, and to @of_lens Jp^T Jlens, 3 x its
+   * columns, @lens_w for each slot */
   void (*products) (const BundleBackend *b, const BundleSegment *segment,
-      gdouble *w, gdouble *of_lens);
+      gdouble *w, gdouble *of_lens, guint lens_w, gdouble *partial);
 
   /* Dense matrices, with rows @stride apart. A symmetric matrix is its upper
    * triangle; R is upper triangular, with R^T R the matrix. BUNDLE_MARGIN columns

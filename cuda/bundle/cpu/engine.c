@@ -36,6 +36,8 @@ bundle_cpu_destroy (BundleBackend *b)
   if (b->pool)
     cvis_pool_free (b->pool);
   free (b->camera_constant);
+  free (b->point_at);
+  free (b->point_constant);
   free (b->segments);
   free (b->camera_first);
   free (b->slot_point);
@@ -134,6 +136,52 @@ sum_counts (guint32 *first, guint n)
   }
 }
 
+static gsize
+point_at (const BundleBackend *b, gsize point)
+{
+  return b->point_at ? b->point_at[point] : point;
+}
+
+/* Sorts points by the first of their cameras, so that the slots of a camera read points
+ * near each other. The files of COLMAP have them in any order. */
+static gboolean
+order_points (BundleBackend *b, GError **error)
+{
+  const BundleProblem *problem = b->problem;
+  guint32 *first = NULL;
+
+  if (!NEW_UNSET (&b->point_at, b->n_points)
+      || !NEW (&first, (gsize) b->n_cameras + 2))
+    return FALSE;
+  memset (b->point_at, 0xff, b->n_points * sizeof *b->point_at);
+  for (gsize i = 0; i < problem->n_observations && !cvis_cancelled_at (i); i++)
+    b->point_at[problem->point_of[i]] =
+        MIN (b->point_at[problem->point_of[i]], problem->camera_of[i]);
+  for (gsize i = 0; i < b->n_points; i++) {
+    b->point_at[i] = MIN (b->point_at[i], b->n_cameras);
+    first[b->point_at[i]]++;
+  }
+  sum_counts (first, b->n_cameras + 1);
+  for (gsize i = 0; i < b->n_points; i++)
+    b->point_at[i] = first[b->point_at[i]]++;
+  free (first);
+  return !cvis_cancelled () || cvis_refuse_cancelled (error);
+}
+
+static gboolean
+copy_constant_points (BundleBackend *b, GError **error)
+{
+  const guint8 *constant = b->problem->point_constant;
+
+  if (constant == NULL)
+    return TRUE;
+  if (!NEW_UNSET (&b->point_constant, b->n_points))
+    return FALSE;
+  for (gsize i = 0; i < b->n_points; i++)
+    b->point_constant[point_at (b, i)] = constant[i];
+  return TRUE;
+}
+
 /* Builds the segments; @next: slot of each camera's first observation. */
 static gboolean
 make_segments (BundleBackend *b, guint32 *next, GError **error)
@@ -189,7 +237,7 @@ fill_slots (BundleBackend *b, guint32 *next)
     if (cvis_cancelled_at (i))
       return FALSE;
     slot = next[problem->camera_of[i]]++;
-    b->slot_point[slot] = problem->point_of[i];
+    b->slot_point[slot] = (guint32) point_at (b, problem->point_of[i]);
     b->observed_x[slot] = problem->observed[2 * i];
     b->observed_y[slot] = problem->observed[2 * i + 1];
   }
@@ -225,7 +273,8 @@ make_index (BundleBackend *b, GError **error)
   guint32 *next = NULL;
   gboolean done;
 
-  done = NEW (&next, b->n_cameras)
+  done = (b->problem->lenses == NULL || order_points (b, error))
+         && copy_constant_points (b, error) && NEW (&next, b->n_cameras)
          && NEW (&b->camera_first, (gsize) b->n_cameras + 1)
          && make_segments (b, next, error)
          && NEW_UNSET (&b->slot_point, b->n_slots)
@@ -285,7 +334,6 @@ bundle_cpu_create (const BundleStart *start, const BundleConfig *config,
   b->shared = start->shared;
   b->n_cameras = problem->n_cameras;
   b->n_points = problem->n_points;
-  b->point_constant = problem->point_constant;
   b->kernels = problem->lenses ? choose_lens_kernels () : choose_kernels ();
   b->pool = cvis_pool_new (config->threads);
   if (!NEW (&b->camera_constant, b->n_cameras) || !make_index (b, error)
@@ -305,7 +353,7 @@ bundle_cpu_create (const BundleStart *start, const BundleConfig *config,
   for (guint i = 0; i < b->n_cameras; i++)
     bundle_constants (b->cameras + 9 * (gsize) i, &b->constants[i]);
   for (gsize i = 0; i < b->n_points; i++)
-    memcpy (b->points + BUNDLE_POINT * i, problem->points + 3 * i,
+    memcpy (b->points + BUNDLE_POINT * point_at (b, i), problem->points + 3 * i,
         3 * sizeof *b->points);
   return b;
 }
@@ -332,7 +380,8 @@ cpu_read (BundleBackend *b, gdouble *cameras, gdouble *points, gdouble *blocks,
 {
   memcpy (cameras, b->cameras, (gsize) b->n_cameras * 9 * sizeof *cameras);
   for (gsize i = 0; i < b->n_points; i++)
-    memcpy (points + 3 * i, b->points + BUNDLE_POINT * i, 3 * sizeof *points);
+    memcpy (points + 3 * i, b->points + BUNDLE_POINT * point_at (b, i),
+        3 * sizeof *points);
   if (b->lenses)
     bundle_lenses_sum_blocks (b);
   for (gsize c = 0; c < b->n_cameras; c++) {

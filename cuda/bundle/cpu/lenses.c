@@ -4,8 +4,8 @@
  */
 /* Sums of a lens run over its cameras in their order, those of a camera over its
  * segments, so they do not depend on the number of threads. */
+#include "cuda/bundle/cpu/factor.h"
 #include "cuda/bundle/cpu/priors.h"
-#include "cuda/bundle/cpu/schur.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +27,7 @@ bundle_lenses_free (BundleCpuLenses *lenses)
   free (lenses->rows_of);
   free (lenses->rows);
   bundle_schur_free (lenses->schur);
+  bundle_factor_free (lenses->factor);
   free (lenses->arrows);
   free (lenses->inverses);
   g_free (lenses);
@@ -163,25 +164,39 @@ bundle_lenses_sum_normal (BundleBackend *b)
 /* The matrix takes about as long as this many products. */
 #define FEW_PRODUCTS 12
 
-void
+/* Without the memory they are not used. */
+static void
+make_schur (BundleBackend *b)
+{
+  BundleCpuLenses *l = b->lenses;
+
+  l->tried = TRUE;
+  if (!bundle_schur_new (b, &l->schur, NULL))
+    g_clear_pointer (&l->schur, bundle_schur_free);
+  else if (l->schur && b->config.solver == BUNDLE_SOLVER_AUTO
+           && !bundle_factor_new (b, &l->factor, NULL))
+    g_clear_pointer (&l->factor, bundle_factor_free);
+}
+
+gboolean
 bundle_lenses_prepare (BundleBackend *b, guint iteration)
 {
   BundleCpuLenses *l = b->lenses;
 
+  const gboolean due =
+      iteration >= (l->last > 2 * FEW_PRODUCTS ? 0 : FEW_PRODUCTS);
+
   if (iteration == 0)
     l->ready = FALSE;
-  if (!l->ready
-      && iteration >= (l->last > 2 * FEW_PRODUCTS ? 0 : FEW_PRODUCTS)) {
-    if (!l->tried && !bundle_schur_new (b, &l->schur, NULL)) {
-      bundle_schur_free (l->schur); /* without the memory it is not used */
-      l->schur = NULL;
-    }
-    l->tried = TRUE;
-    if (l->schur) {
-      bundle_schur_update (b, l->schur);
-      l->ready = TRUE;
-    }
-  }
+  if (!l->tried && (due || b->config.solver == BUNDLE_SOLVER_AUTO))
+    make_schur (b);
+  if (l->schur == NULL || l->ready || (l->factor == NULL && !due))
+    return FALSE;
+  bundle_schur_update (b, l->schur);
+  l->ready = TRUE;
+  if (l->factor)
+    bundle_factor_solve (b, l->factor);
+  return l->factor != NULL;
 }
 
 static void
@@ -426,17 +441,11 @@ triangle_segments (guint first, guint count, gpointer data)
 }
 
 void
-bundle_lenses_sum_triangles (BundleBackend *b)
+bundle_lenses_sum_blocks (BundleBackend *b)
 {
   b->lenses->alone = TRUE;
   bundle_cpu_for_segments (b, triangle_segments);
   b->lenses->alone = FALSE;
-}
-
-void
-bundle_lenses_sum_blocks (BundleBackend *b)
-{
-  bundle_lenses_sum_triangles (b);
   for (guint c = 0; c < b->n_cameras; c++) {
     const guint size = BUNDLE_POSE + lens_of (b, c)->n;
     gdouble triangle[BUNDLE_LENS_SUMS];

@@ -73,6 +73,7 @@ struct _BundleCpuLenses {
   gdouble *rows;
   gboolean alone;
   BundleCpuSchur *schur;
+  BundleCpuFactor *factor;
   gboolean tried, ready;
   guint last;
   BundleCpuArrow *arrows;
@@ -107,16 +108,15 @@ void bundle_lenses_add_right_side (BundleBackend *b);
 /* Inverts the blocks of poses and lenses. */
 void bundle_lenses_make_preconditioner (BundleBackend *b);
 /* Computes the Schur complement when conjugate gradients take so many iterations that it
- * pays. @iteration: of this step, from 0 */
-void bundle_lenses_prepare (BundleBackend *b, guint iteration);
+ * pays, and solves for x if it has a factorisation. @iteration: of this step, from 0
+ * Returns: x is solved */
+gboolean bundle_lenses_prepare (BundleBackend *b, guint iteration);
 /* z = M r */
 void bundle_lenses_precondition (
     BundleBackend *b, const gdouble *r, gdouble *z);
 /* The candidates of the lenses; adds squares of step and state. */
 void bundle_lenses_move (BundleBackend *b, gdouble sums[2]);
 void bundle_lenses_accept (BundleCpuLenses *lenses);
-/* Sets the segments' sums to the triangles of U. */
-void bundle_lenses_sum_triangles (BundleBackend *b);
 /* Sets b->u to the blocks of the poses. */
 void bundle_lenses_sum_blocks (BundleBackend *b);
 gboolean bundle_lenses_read (

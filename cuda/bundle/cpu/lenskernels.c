@@ -373,24 +373,21 @@ get_projections (const BundleBackend *b, const BundleSegment *s, const Rows *r,
 
 /* Upper triangle of Jc^T (I - Jp V^-1 Jp^T) Jc */
 static void
-schur_lens (BundleBackend *b, const BundleSegment *s, gdouble *partial)
+sum_triangle_of (const BundleBackend *b, const BundleSegment *s, const Rows *r,
+    Columns j, gdouble *partial)
 {
   Column xx, xy, yy, px, py;
-  Columns j;
-  Rows r;
   guint at = 0;
 
-  find_rows (b, s, &r);
-  get_columns (s, &r, j);
-  get_projections (b, s, &r, xx, xy, yy);
-  for (guint i = 0; i < BUNDLE_POSE + r.n; i++) {
+  get_projections (b, s, r, xx, xy, yy);
+  for (guint i = 0; i < BUNDLE_POSE + r->n; i++) {
     const gdouble *jx = j[i], *jy = j[BUNDLE_LENS_UNKNOWNS + i];
 
     for (guint k = 0; k < s->n; k++) {
       px[k] = xx[k] * jx[k] + xy[k] * jy[k];
       py[k] = xy[k] * jx[k] + yy[k] * jy[k];
     }
-    for (guint c = i; c < BUNDLE_POSE + r.n; c++, at++) {
+    for (guint c = i; c < BUNDLE_POSE + r->n; c++, at++) {
       V8 sum = { 0 };
 
       for (guint o = 0; o < s->n; o += BUNDLE_LANES)
@@ -401,10 +398,20 @@ schur_lens (BundleBackend *b, const BundleSegment *s, gdouble *partial)
   }
 }
 
-/* Adds the products of a slot's rows of derivatives, x and y, with those by its point */
+static void
+schur_lens (BundleBackend *b, const BundleSegment *s, gdouble *partial)
+{
+  Columns j;
+  Rows r;
+
+  find_rows (b, s, &r);
+  get_columns (s, &r, j);
+  sum_triangle_of (b, s, &r, j, partial);
+}
+
 static void
 products_lens (const BundleBackend *b, const BundleSegment *s, gdouble *w,
-    gdouble *of_lens)
+    gdouble *of_lens, guint lens_w, gdouble *partial)
 {
   const BundleConstants c = b->constants[s->camera];
   Columns j;
@@ -412,15 +419,18 @@ products_lens (const BundleBackend *b, const BundleSegment *s, gdouble *w,
 
   find_rows (b, s, &r);
   get_columns (s, &r, j);
+  sum_triangle_of (b, s, &r, j, partial);
   for (guint i = 0; i < s->n; i++) {
-    gdouble *to = w + (s->first + i) * BUNDLE_POSE * 3;
+    gdouble *of_pose = w + (s->first + i) * BUNDLE_POSE * 3;
+    gdouble *to = of_lens + (s->first + i) * lens_w;
     gdouble p[2][3];
 
     get_point_rows (&r, &c, i, p);
-    for (guint e = 0; e < BUNDLE_POSE + r.n; e++) {
-      if (e == BUNDLE_POSE)
-        to = of_lens + (s->first + i) * BUNDLE_LENS_SIZE * 3;
-      for (guint k = 0; k < 3; k++)
+    for (guint k = 0; k < 3; k++) {
+      for (guint e = 0; e < BUNDLE_POSE; e++)
+        *of_pose++ =
+            j[e][i] * p[0][k] + j[BUNDLE_LENS_UNKNOWNS + e][i] * p[1][k];
+      for (guint e = BUNDLE_POSE; e < BUNDLE_POSE + r.n; e++)
         *to++ = j[e][i] * p[0][k] + j[BUNDLE_LENS_UNKNOWNS + e][i] * p[1][k];
     }
   }

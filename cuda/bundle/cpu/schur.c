@@ -24,39 +24,7 @@
 /* A pair of slots costs about as much as a slot in a product with the observations, and
  * there are dozens of products for each matrix. */
 #define MAX_PAIRS 16 /* for each slot */
-#define BLOCK (BUNDLE_POSE * BUNDLE_POSE)
-#define POSE_W (BUNDLE_POSE * 3)
-#define LENS_W (BUNDLE_LENS_SIZE * 3)
-#define POINTS 4096 /* whose sums are a chunk */
-
-/**
- * BundleCpuSchur:
- * @k: number of columns of all lenses; @first: of these in a vector
- * @row: n_cameras + 1: first block of each camera
- * @column: of each block, ascending in a row
- * @mirror: of each block left of the diagonal: the block it is the transpose of
- * @pair_first: of each camera, into @pair
- * @pair: block of each pair of slots, the second of a camera that is not before the
- *   first's, in the order of the sums
- * @w: of a slot: 6 x 3
- * @of_slot: of a slot: the lens's columns x 3
- * @entry_first: n_points + 1: the lenses that observe each point
- * @entry_lens, @entry: their indices, and sums of @of_slot
- * @entry_of: of a slot
- * @c, @l: the blocks above
- * @chunk: K x K for each chunk of points
- */
-struct _BundleCpuSchur {
-  guint k;
-  gsize first;
-  gsize *row, *mirror;
-  guint32 *column;
-  gsize *pair_first;
-  guint32 *pair;
-  gdouble *blocks, *w, *of_slot, *entry, *c, *l, *chunk;
-  gsize *entry_first;
-  guint32 *entry_lens, *entry_of;
-};
+#define POINTS 4096  /* whose sums are a chunk */
 
 void
 bundle_schur_free (BundleCpuSchur *s)
@@ -154,21 +122,12 @@ list_neighbours (const BundleBackend *b, guint c, const guint32 *segment_of,
   return n;
 }
 
-/* First slot of camera @c */
-static gsize
-first_slot (const BundleBackend *b, guint c)
-{
-  return b->camera_first[c] < b->n_segments
-             ? b->segments[b->camera_first[c]].first
-             : b->n_slots;
-}
-
 /* The blocks of the pairs of camera @c. @at: n_cameras: block of each neighbour */
 static void
 fill_pairs (const BundleBackend *b, BundleCpuSchur *schur, guint c,
     const guint32 *segment_of, const guint32 *at, gsize *n)
 {
-  const gsize own = first_slot (b, c);
+  const gsize own = bundle_schur_first_slot (b, c);
 
   for (guint s = b->camera_first[c]; s < b->camera_first[c + 1]; s++)
     for (guint i = 0; i < b->segments[s].n_real; i++) {
@@ -282,7 +241,7 @@ make_structure (BundleBackend *b, BundleCpuSchur *s, const guint32 *segment_of,
     ok =
         *dense
         || (NEW_SCHUR (&s->column, n_blocks) && NEW_SCHUR (&s->mirror, n_blocks)
-            && NEW_SCHUR (&s->blocks, n_blocks * BLOCK));
+            && NEW_SCHUR (&s->blocks, n_blocks * BUNDLE_SCHUR_BLOCK));
   }
   if (ok && !*dense && !cvis_cancelled ()) {
     walk_rows (b, s, TRUE, segment_of, seen, list, at);
@@ -294,7 +253,7 @@ make_structure (BundleBackend *b, BundleCpuSchur *s, const guint32 *segment_of,
   free (at);
   if (ok && cvis_cancelled ())
     return cvis_refuse_cancelled (error);
-  return ok && NEW_SCHUR (&s->entry, n_entries * LENS_W);
+  return ok && NEW_SCHUR (&s->entry, n_entries * s->lens_w);
 }
 
 /* Sets @segment_of: n_slots / BUNDLE_LANES */
@@ -328,6 +287,9 @@ bundle_schur_new (BundleBackend *b, BundleCpuSchur **schur, GError **error)
   s = *schur = g_new0 (BundleCpuSchur, 1);
   s->first = 9 * (gsize) b->n_cameras;
   s->k = (guint) (b->n_vector - s->first);
+  s->kernels = CVIS_CPU_CHOOSE (bundle_schur);
+  for (guint i = 0; i < b->lenses->n; i++)
+    s->lens_w = MAX (s->lens_w, 3 * b->lenses->lens[i].n);
   ok = make_structure (b, s, segment_of, n_pairs, &dense, error);
   free (segment_of);
   if (!ok)
@@ -337,9 +299,9 @@ bundle_schur_new (BundleBackend *b, BundleCpuSchur **schur, GError **error)
     *schur = NULL;
     return TRUE;
   }
-  return NEW_SCHUR (&s->w, b->n_slots * POSE_W)
-         && NEW_SCHUR (&s->of_slot, b->n_slots * LENS_W)
-         && NEW_SCHUR (&s->c, (gsize) b->n_cameras * BUNDLE_POSE * s->k)
+  return NEW_SCHUR (&s->w, b->n_slots * BUNDLE_SCHUR_W + BUNDLE_LANES)
+         && NEW_SCHUR (&s->of_slot, b->n_slots * s->lens_w)
+         && NEW_SCHUR (&s->c, (gsize) b->n_cameras * BUNDLE_LANES * s->k)
          && NEW_SCHUR (&s->l, (gsize) s->k * s->k)
          && NEW_SCHUR (&s->chunk, chunks * s->k * s->k);
 }
@@ -352,77 +314,28 @@ schur_lens (const BundleBackend *b, guint camera)
   return &b->lenses->lens[b->lenses->of[camera]];
 }
 
-/* to -= a b^T, a: @rows x 3, b: @columns x 3; rows of to are @stride apart */
-static inline void
-subtract_product (gdouble *to, gsize stride, const gdouble *a, guint rows,
-    const gdouble *b, guint columns)
-{
-  for (guint i = 0; i < rows; i++)
-    for (guint j = 0; j < columns; j++)
-      to[i * stride + j] -= a[3 * i] * b[3 * j] + a[3 * i + 1] * b[3 * j + 1]
-                            + a[3 * i + 2] * b[3 * j + 2];
-}
-
-/* to = a V^-1 */
-static inline void
-multiply_inverse (
-    const gdouble *a, guint rows, const gdouble inverse[6], gdouble *to)
-{
-  for (guint i = 0; i < rows; i++)
-    bundle_multiply_3 (
-        inverse, a[3 * i], a[3 * i + 1], a[3 * i + 2], to + 3 * i);
-}
-
 static void
 make_products (guint first, guint count, gpointer data)
 {
   BundleBackend *b = data;
+  BundleCpuSchur *s = b->lenses->schur;
 
   for (guint i = first; i < first + count; i++)
-    b->kernels->products (
-        b, &b->segments[i], b->lenses->schur->w, b->lenses->schur->of_slot);
+    b->kernels->products (b, &b->segments[i], s->w, s->of_slot, s->lens_w,
+        b->partial + (gsize) i * b->n_sums);
 }
 
-/* The sums of the points' lenses, and a chunk's part of L */
+/* A chunk's part of L */
 static void
 sum_chunks (guint first, guint count, gpointer data)
 {
   BundleBackend *b = data;
-  const BundleCpuLenses *l = b->lenses;
-  BundleCpuSchur *s = l->schur;
+  BundleCpuSchur *s = b->lenses->schur;
 
-  for (gsize chunk = first; chunk < (gsize) first + count; chunk++) {
-    const gsize end = MIN ((chunk + 1) * POINTS, b->n_points);
-    gdouble *to = s->chunk + chunk * s->k * s->k;
-
-    memset (to, 0, (gsize) s->k * s->k * sizeof *to);
-    for (gsize p = chunk * POINTS; p < end; p++) {
-      const gsize from = s->entry_first[p], stop = s->entry_first[p + 1];
-      gdouble y[LENS_W];
-
-      memset (s->entry + from * LENS_W, 0, (stop - from) * LENS_W * sizeof *to);
-      for (guint32 k = b->point_first[p]; k < b->point_first[p + 1]; k++) {
-        const gsize slot = b->point_slot[k];
-        gdouble *sum = s->entry + s->entry_of[slot] * (gsize) LENS_W;
-        const guint n = 3 * l->lens[s->entry_lens[s->entry_of[slot]]].n;
-
-        for (guint e = 0; e < n; e++)
-          sum[e] += s->of_slot[slot * LENS_W + e];
-      }
-      for (gsize i = from; i < stop; i++) {
-        const BundleCpuLens *a = &l->lens[s->entry_lens[i]];
-
-        multiply_inverse (s->entry + i * LENS_W, a->n, b->inverse_v + 6 * p, y);
-        for (gsize j = from; j < stop; j++) {
-          const BundleCpuLens *c = &l->lens[s->entry_lens[j]];
-
-          subtract_product (
-              to + (a->first - s->first) * s->k + c->first - s->first, s->k, y,
-              a->n, s->entry + j * LENS_W, c->n);
-        }
-      }
-    }
-  }
+  for (gsize chunk = first; chunk < (gsize) first + count; chunk++)
+    s->kernels->sum_points (b, chunk * POINTS,
+        MIN ((chunk + 1) * POINTS, b->n_points),
+        s->chunk + chunk * s->k * s->k);
 }
 
 /* U of a camera and its lens: to the diagonal block, C and the camera's part of L */
@@ -432,56 +345,24 @@ put_own_blocks (BundleBackend *b, guint c)
   BundleCpuSchur *s = b->lenses->schur;
   const BundleCpuLens *lens = schur_lens (b, c);
   const guint size = BUNDLE_POSE + lens->n;
-  gdouble *block = s->blocks + BLOCK * find_block (s, c, c);
-  gdouble *row = s->c + (gsize) c * BUNDLE_POSE * s->k + lens->first - s->first;
+  gdouble *block = s->blocks + BUNDLE_SCHUR_BLOCK * find_block (s, c, c);
+  gdouble *columns =
+      s->c + ((gsize) c * s->k + lens->first - s->first) * BUNDLE_LANES;
   gdouble triangle[BUNDLE_LENS_SUMS];
 
   bundle_cpu_sum_camera (b, c, 0, size * (size + 1) / 2, triangle);
   for (guint i = 0, at = 0; i < size; i++)
     for (guint j = i; j < size; j++, at++)
       if (j < BUNDLE_POSE)
-        block[BUNDLE_POSE * i + j] = block[BUNDLE_POSE * j + i] =
+        block[BUNDLE_LANES * i + j] = block[BUNDLE_LANES * j + i] =
             triangle[at] + bundle_priors_at (b, c, i, j);
       else if (i < BUNDLE_POSE)
-        row[i * s->k + j - BUNDLE_POSE] = triangle[at];
+        columns[BUNDLE_LANES * (j - BUNDLE_POSE) + i] = triangle[at];
       else
         b->lenses->arrows[c]
             .sum[lens->n * (i - BUNDLE_POSE) + j - BUNDLE_POSE] = triangle[at];
   for (guint i = 0; i < BUNDLE_POSE; i++)
-    block[(BUNDLE_POSE + 1) * i] += b->damping_c[9 * (gsize) c + i];
-}
-
-/* The slots of camera @c */
-static void
-subtract_slots (BundleBackend *b, guint c)
-{
-  BundleCpuSchur *s = b->lenses->schur;
-  const gsize own = first_slot (b, c);
-  const guint32 *pair = s->pair + s->pair_first[c];
-  gdouble *row = s->c + (gsize) c * BUNDLE_POSE * s->k;
-
-  for (guint i = b->camera_first[c]; i < b->camera_first[c + 1]; i++)
-    for (guint n = 0; n < b->segments[i].n_real; n++) {
-      const gsize slot = b->segments[i].first + n;
-      const gsize point = b->slot_point[slot];
-      gdouble y[POSE_W];
-
-      multiply_inverse (
-          s->w + slot * POSE_W, BUNDLE_POSE, b->inverse_v + 6 * point, y);
-      for (guint32 k = b->point_first[point]; k < b->point_first[point + 1];
-           k++)
-        if (b->point_slot[k] >= own)
-          subtract_product (s->blocks + BLOCK * (gsize) *pair++, BUNDLE_POSE, y,
-              BUNDLE_POSE, s->w + b->point_slot[k] * (gsize) POSE_W,
-              BUNDLE_POSE);
-      for (gsize e = s->entry_first[point]; e < s->entry_first[point + 1];
-           e++) {
-        const BundleCpuLens *lens = &b->lenses->lens[s->entry_lens[e]];
-
-        subtract_product (row + lens->first - s->first, s->k, y, BUNDLE_POSE,
-            s->entry + e * LENS_W, lens->n);
-      }
-    }
+    block[(BUNDLE_LANES + 1) * i] += b->damping_c[9 * (gsize) c + i];
 }
 
 static void
@@ -491,12 +372,12 @@ make_rows (guint first, guint count, gpointer data)
   BundleCpuSchur *s = b->lenses->schur;
 
   for (guint c = first; c < first + count; c++) {
-    memset (s->blocks + BLOCK * s->row[c], 0,
-        (s->row[c + 1] - s->row[c]) * BLOCK * sizeof *s->blocks);
-    memset (s->c + (gsize) c * BUNDLE_POSE * s->k, 0,
-        (gsize) BUNDLE_POSE * s->k * sizeof *s->c);
+    memset (s->blocks + BUNDLE_SCHUR_BLOCK * s->row[c], 0,
+        (s->row[c + 1] - s->row[c]) * BUNDLE_SCHUR_BLOCK * sizeof *s->blocks);
+    memset (s->c + (gsize) c * BUNDLE_LANES * s->k, 0,
+        (gsize) BUNDLE_LANES * s->k * sizeof *s->c);
     put_own_blocks (b, c);
-    subtract_slots (b, c);
+    s->kernels->subtract_slots (b, c);
   }
 }
 
@@ -509,10 +390,11 @@ copy_mirrors (guint first, guint count, gpointer data)
 
   for (guint c = first; c < first + count; c++)
     for (gsize i = s->row[c]; i < s->row[c + 1] && s->column[i] < c; i++)
-      for (guint k = 0; k < BLOCK; k++)
-        s->blocks[BLOCK * i + k] =
-            s->blocks[BLOCK * s->mirror[i] + BUNDLE_POSE * (k % BUNDLE_POSE)
-                      + k / BUNDLE_POSE];
+      for (guint k = 0; k < BUNDLE_POSE; k++)
+        for (guint r = 0; r < BUNDLE_POSE; r++)
+          s->blocks[BUNDLE_SCHUR_BLOCK * i + BUNDLE_LANES * k + r] =
+              s->blocks[BUNDLE_SCHUR_BLOCK * s->mirror[i] + BUNDLE_LANES * r
+                        + k];
 }
 
 /* L: the cameras' parts of U, the damping, and the chunks in order */
@@ -550,9 +432,10 @@ bundle_schur_update (BundleBackend *b, BundleCpuSchur *schur)
 {
   const guint n_chunks = (b->n_points + POINTS - 1) / POINTS;
 
+  b->lenses->alone = TRUE; /* triangles are those of U */
   bundle_cpu_for_segments (b, make_products);
+  b->lenses->alone = FALSE;
   cvis_pool_run (b->pool, n_chunks, 1, sum_chunks, b);
-  bundle_lenses_sum_triangles (b);
   cvis_pool_run (b->pool, b->n_cameras, 1, make_rows, b);
   bundle_cpu_for_cameras (b, copy_mirrors);
   make_lens_block (b, n_chunks);
@@ -565,26 +448,9 @@ multiply_rows (guint first, guint count, gpointer data)
 {
   BundleBackend *b = data;
   const BundleCpuSchur *s = b->lenses->schur;
-  const gdouble *lenses = b->in + s->first;
 
-  for (guint c = first; c < first + count; c++) {
-    const gdouble *row = s->c + (gsize) c * BUNDLE_POSE * s->k;
-    gdouble sum[BUNDLE_POSE] = { 0 };
-
-    for (gsize i = s->row[c]; i < s->row[c + 1]; i++) {
-      const gdouble *block = s->blocks + BLOCK * i;
-      const gdouble *x = b->in + 9 * (gsize) s->column[i];
-
-      for (guint r = 0; r < BUNDLE_POSE; r++)
-        for (guint k = 0; k < BUNDLE_POSE; k++)
-          sum[r] += block[BUNDLE_POSE * r + k] * x[k];
-    }
-    for (guint r = 0; r < BUNDLE_POSE; r++)
-      for (guint k = 0; k < s->k; k++)
-        sum[r] += row[r * s->k + k] * lenses[k];
-    for (guint r = 0; r < 9; r++)
-      b->out[9 * (gsize) c + r] = r < BUNDLE_POSE ? sum[r] : 0;
-  }
+  for (guint c = first; c < first + count; c++)
+    s->kernels->multiply_row (b, c, b->out + 9 * (gsize) c);
 }
 
 void
@@ -599,11 +465,10 @@ bundle_schur_multiply (BundleBackend *b, BundleCpuSchur *s)
       to[i] += s->l[i * s->k + j] * b->in[s->first + j];
   }
   for (gsize c = 0; c < b->n_cameras; c++)
-    for (guint r = 0; r < BUNDLE_POSE; r++) {
-      const gdouble x = b->in[9 * c + r];
-      const gdouble *row = s->c + (c * BUNDLE_POSE + r) * s->k;
+    for (guint j = 0; j < s->k; j++) {
+      const gdouble *column = s->c + (c * s->k + j) * BUNDLE_LANES;
 
-      for (guint j = 0; j < s->k; j++)
-        to[j] += row[j] * x;
+      for (guint r = 0; r < BUNDLE_POSE; r++)
+        to[j] += column[r] * b->in[9 * c + r];
     }
 }

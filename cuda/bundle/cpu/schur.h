@@ -11,6 +11,67 @@
 
 G_BEGIN_DECLS
 
+typedef struct _BundleSchurKernels BundleSchurKernels;
+
+/**
+ * BundleCpuSchur:
+ * @k: number of columns of all lenses; @first: of these in a vector
+ * @row: n_cameras + 1: first block of each camera
+ * @column: of each block, ascending in a row
+ * @mirror: of each block left of the diagonal: the block it is the transpose of
+ * @pair_first: of each camera, into @pair
+ * @pair: block of each pair of slots, the second of a camera that is not before the
+ *   first's, in the order of the sums
+ * @w: of a slot: 3 x 6, the transpose of W
+ * @lens_w: 3 times the columns of a lens, the most of all
+ * @of_slot: of a slot, @lens_w apart: 3 x the lens's columns
+ * @entry_first: n_points + 1: the lenses that observe each point
+ * @entry_lens, @entry: their indices, and sums of @of_slot
+ * @entry_of: of a slot
+ * @blocks: P; of each the 6 columns, BUNDLE_LANES apart. @c: of each camera the K columns
+ *   of C, the same
+ * @l: L
+ * @chunk: K x K for each chunk of points
+ */
+struct _BundleCpuSchur {
+  const BundleSchurKernels *kernels;
+  guint k, lens_w;
+  gsize first;
+  gsize *row, *mirror;
+  guint32 *column;
+  gsize *pair_first;
+  guint32 *pair;
+  gdouble *blocks, *w, *of_slot, *entry, *c, *l, *chunk;
+  gsize *entry_first;
+  guint32 *entry_lens, *entry_of;
+};
+
+#define BUNDLE_SCHUR_BLOCK (BUNDLE_POSE * BUNDLE_LANES)
+#define BUNDLE_SCHUR_W (3 * BUNDLE_POSE)
+
+struct _BundleSchurKernels {
+  /* Subtracts the products of the slots of @camera from its blocks right of the
+   * diagonal, and from its columns of the lenses. */
+  void (*subtract_slots) (BundleBackend *b, guint camera);
+  /* Sets the entries of points @first..@end-1, and @to, K x K, to minus the sum of their
+   * products. */
+  void (*sum_points) (BundleBackend *b, gsize first, gsize end, gdouble *to);
+  /* out = the row of @camera times b->in; 9 elements */
+  void (*multiply_row) (const BundleBackend *b, guint camera, gdouble *out);
+};
+
+extern const BundleSchurKernels bundle_schur_generic, bundle_schur_v3,
+    bundle_schur_v4;
+
+/* First slot of camera @c */
+static inline gsize
+bundle_schur_first_slot (const BundleBackend *b, guint c)
+{
+  return b->camera_first[c] < b->n_segments
+             ? b->segments[b->camera_first[c]].first
+             : b->n_slots;
+}
+
 /* Sets *@schur, or leaves it %NULL where products with the observations are better.
  * Returns: FALSE with CVIS_ERROR_MEMORY or _CANCELLED */
 gboolean bundle_schur_new (

@@ -479,8 +479,8 @@ solve_pcg (BundleBackend *b, BundleProgress progress, gpointer user_data,
       break;
     b->beta = *iterations == 0 ? 0 : rho / last;
     for_elements (b, update_direction, sums);
-    if (b->lenses)
-      bundle_lenses_prepare (b, *iterations);
+    if (b->lenses && *iterations > 0 && bundle_lenses_prepare (b, *iterations))
+      return TRUE;
     multiply (b, b->p, b->q);
     for_elements (b, dot_p_q, sums);
     curvature = sums[0];
@@ -586,9 +586,11 @@ bundle_cpu_step (BundleBackend *b, gdouble radius, BundleProgress progress,
       bundle_direct_solve (b);
   } else {
     make_right_side (b);
-    make_preconditioner (b);
-    step->cancelled =
-        !solve_pcg (b, progress, user_data, &step->pcg_iterations);
+    if (!b->lenses || !bundle_lenses_prepare (b, 0)) {
+      make_preconditioner (b);
+      step->cancelled =
+          !solve_pcg (b, progress, user_data, &step->pcg_iterations);
+    }
   }
   if (!step->cancelled)
     make_candidate (b, step);

@@ -225,25 +225,6 @@ cost_of_moved (const BundleProblem *p, guint camera, guint axis, gdouble by)
   return cost;
 }
 
-/* Priors that differ from the scene, with covariances that are not diagonal */
-static void
-add_priors (BundleProblem *p, guint n)
-{
-  p->priors = calloc (n, sizeof *p->priors);
-  p->n_priors = n;
-  for (guint i = 0; i < n; i++) {
-    BundlePrior *prior = &p->priors[i];
-    static const gdouble information[6] = { 400, 50, -30, 300, 20, 900 };
-
-    prior->camera = (3 * i + 1) % p->n_cameras;
-    bundle_pose_centre (
-        p->cameras + 9 * (gsize) prior->camera, prior->position);
-    for (guint k = 0; k < 3; k++)
-      prior->position[k] += 0.3 * sin (3. * i + k);
-    memcpy (prior->information, information, sizeof information);
-  }
-}
-
 /* With @user_data lenses, as in test_radial(): costs are those of the formula, the
  * solution is a minimum of it, and any number of threads gives the same bits. */
 static void
@@ -257,7 +238,7 @@ test_priors (gconstpointer user_data)
   BundleSummary summary;
   gdouble cost;
 
-  add_priors (start, n - 3);
+  bundle_lens_add_priors (start, n - 3);
   p = bundle_problem_copy (start, NULL);
   other = bundle_problem_copy (start, NULL);
   init_tight (&config);
@@ -357,6 +338,49 @@ test_backends (void)
   }
 }
 
+/* The processors factorise the Schur complement: any number of threads gives the same
+ * bits, and the cost of a single model is not above that of conjugate gradients. */
+static void
+test_factor (void)
+{
+  const gchar *name;
+  BundleConfig config;
+  guint n_direct = 0;
+
+  for (guint number = 0;; number++) {
+    g_autoptr (BundleProblem) start = bundle_lens_case (number, &config, &name);
+    g_autoptr (BundleProblem) p = NULL, q = NULL, r = NULL;
+    BundleSummary one, three, iterative;
+
+    if (start == NULL)
+      break;
+    config.max_iterations = 60;
+    config.function_tolerance = 1e-9;
+    p = bundle_problem_copy (start, NULL);
+    q = bundle_problem_copy (start, NULL);
+    r = bundle_problem_copy (start, NULL);
+    g_array_unref (solve_case (r, &config, NULL, &iterative));
+    config.solver = BUNDLE_SOLVER_AUTO;
+    config.threads = 1;
+    g_array_unref (solve_case (p, &config, NULL, &one));
+    config.threads = 3;
+    g_array_unref (solve_case (q, &config, NULL, &three));
+    g_test_message ("%s: %u steps, %u iterations, cost %.12g and %.12g", name,
+        one.iterations, one.pcg_iterations, one.final_cost,
+        iterative.final_cost);
+    n_direct += one.pcg_iterations == 0;
+    g_assert_cmpmem (p->cameras, 72 * (gsize) p->n_cameras, q->cameras,
+        72 * (gsize) q->n_cameras);
+    g_assert_cmpmem (p->points, 24 * (gsize) p->n_points, q->points,
+        24 * (gsize) q->n_points);
+    g_assert_cmpfloat (one.final_cost, <, one.initial_cost);
+    /* mixtures and losses have several minima */
+    if (number < BUNDLE_N_LENS_MODELS)
+      g_assert_cmpfloat (one.final_cost, <=, iterative.final_cost * (1 + 1e-6));
+  }
+  g_assert_cmpuint (n_direct, >=, BUNDLE_N_LENS_MODELS);
+}
+
 /* --- refusals ----------------------------------------------------------------------- */
 
 static void
@@ -396,7 +420,7 @@ test_refused (void)
     g_assert_nonnull (strstr (error->message, "do not hold camera models"));
     g_clear_error (&error);
   }
-  add_priors (p, 2);
+  bundle_lens_add_priors (p, 2);
   p->priors[1].camera = 99;
   check_refused_lenses (p, &config, "prior 1 is of camera 99, must be 0 to 15");
   p->priors[1].camera = 3;
@@ -445,6 +469,8 @@ main (int argc, char **argv)
   g_test_add_data_func ("/bundlelenssolve/priors-many-lenses",
       GUINT_TO_POINTER (40), test_priors);
   g_test_add_func ("/bundlelenssolve/backends", test_backends);
+  if (context == NULL)
+    g_test_add_func ("/bundlelenssolve/factor", test_factor);
   g_test_add_func ("/bundlelenssolve/refused", test_refused);
   result = g_test_run ();
   if (context)

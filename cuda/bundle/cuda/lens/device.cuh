@@ -18,6 +18,7 @@
 #include "cuda/bundle/cuda/columns.cuh"
 #include "cuda/bundle/cuda/engine.cuh"
 #include "cuda/bundle/lens/observation.h"
+#include "cuda/bundle/prior.h"
 
 #define LENS_POSE 6
 #define LENS_UNKNOWNS (LENS_POSE + BUNDLE_LENS_SIZE)
@@ -79,7 +80,16 @@ enum {
   LENS_RESULT_POINT_GRADIENT, /* largest absolute values */
   LENS_RESULT_CAMERA_GRADIENT,
   LENS_RESULT_LENS_GRADIENT,
+  LENS_RESULT_PRIOR_COST, /* of the candidate */
+  LENS_RESULT_PRIOR_MODEL,
+  LENS_RESULT_PRIOR_STATE_COST, /* and the decrease of the model, unused */
+  LENS_RESULT_PRIOR_UNUSED,
   LENS_N_RESULTS,
+};
+
+/* Of a camera: R A R^T and gradient, for the translation of its step */
+struct LensPrior {
+  double block[9], gradient[3];
 };
 
 /**
@@ -92,6 +102,8 @@ enum {
  * @triangles, @parts: of each camera: the blocks of the Schur complement, and its part of
  *   the lens's block
  * @contributions: of each camera: its part of a vector of its lens
+ * @priors: (nullable): sorted by camera; @prior_first: n_cameras + 1; @prior_sums: cost and
+ *   decrease of the model of each camera
  * @u: B^-1 r of the poses and T^-1 r of the lenses, as docs/design/bundle.md has them
  */
 struct BundleLensDevice : BundleDevice {
@@ -110,6 +122,10 @@ struct BundleLensDevice : BundleDevice {
   LensArrow *arrows;
   double *dots;      /* LENS_N_DOTS for each block */
   double *lens_sums; /* n_lenses x 2 */
+  BundlePrior *priors;
+  guint32 *prior_first;
+  LensPrior *prior_of; /* of each camera */
+  double *prior_sums;
 };
 
 /* views.cu: loops over the segments */

@@ -204,6 +204,33 @@ put_lenses (LensBackend *b, GError **error)
          && wait_for_lenses (b, error);
 }
 
+/* The priors by camera, those of a camera in their order */
+gboolean
+put_priors (LensBackend *b, GError **error)
+{
+  const BundleProblem *problem = b->problem;
+  BundleLensDevice *d = &b->device;
+  const gsize n = (gsize) d->n_cameras + 1;
+  g_autofree guint32 *first = g_new0 (guint32, n + 1);
+  g_autofree BundlePrior *sorted = g_new (BundlePrior, problem->n_priors);
+
+  for (guint32 i = 0; i < problem->n_priors; i++)
+    first[problem->priors[i].camera + 2]++;
+  for (gsize c = 2; c <= n; c++)
+    first[c] += first[c - 1];
+  for (guint32 i = 0; i < problem->n_priors; i++)
+    sorted[first[problem->priors[i].camera + 1]++] = problem->priors[i];
+  return upload (b, &d->priors, (const BundlePrior *) sorted, problem->n_priors,
+             "priors", error)
+         && upload (
+             b, &d->prior_first, (const guint32 *) first, n, "priors", error)
+         && cvis_arena_take (
+             &b->arena, &d->prior_of, d->n_cameras, "priors", error)
+         && cvis_arena_take (&b->arena, &d->prior_sums,
+             2 * (gsize) d->n_cameras, "priors", error)
+         && wait_for_lenses (b, error);
+}
+
 /* --- memory ------------------------------------------------------------------------- */
 
 gboolean
@@ -301,6 +328,7 @@ lens_init (LensBackend *b, const BundleStart *start, const BundleConfig *config,
           && !upload (b, &d->point_constant,
               (const guint8 *) problem->point_constant, problem->n_points,
               "constant points", error))
+      || (problem->n_priors > 0 && !put_priors (b, error))
       || !take_lens_memory (b, error))
     return FALSE;
   b->peak = MAX (b->peak, b->arena.size);
@@ -370,7 +398,8 @@ lens_linearize (
 
   b->linearized = TRUE;
   if (ok) {
-    *cost = b->results[LENS_RESULT_STATE_COST];
+    *cost = b->results[LENS_RESULT_STATE_COST]
+            + b->results[LENS_RESULT_PRIOR_STATE_COST];
     *gradient = MAX (b->results[LENS_RESULT_POINT_GRADIENT],
         MAX (b->results[LENS_RESULT_CAMERA_GRADIENT],
             b->results[LENS_RESULT_LENS_GRADIENT]));
@@ -445,8 +474,10 @@ lens_solve_step (LensBackend *b, gdouble radius, BundleProgress progress,
       || !read_results (b, error))
     return FALSE;
   step->pcg_iterations = b->pcg->iterations;
-  step->model_decrease = b->results[LENS_RESULT_MODEL];
-  step->cost = b->results[LENS_RESULT_COST];
+  step->model_decrease =
+      b->results[LENS_RESULT_MODEL] + b->results[LENS_RESULT_PRIOR_MODEL];
+  step->cost =
+      b->results[LENS_RESULT_COST] + b->results[LENS_RESULT_PRIOR_COST];
   step->step_norm = sqrt (b->results[LENS_RESULT_POINT_STEP]
                           + b->results[LENS_RESULT_CAMERA_STEP]
                           + b->results[LENS_RESULT_LENS_STEP]);

@@ -161,6 +161,49 @@ make_constants (const double *parameters, guint32 n, BundleConstants *constants)
     bundle_constants (&parameters[9 * (gsize) c], &constants[c]);
 }
 
+/* Blocks, gradients and costs of the priors, in their order. One thread a camera. */
+__global__ void
+linearise_priors (BundleLensDevice d)
+{
+  const guint32 c = blockIdx.x * blockDim.x + threadIdx.x;
+  double cost = 0;
+  LensPrior sum = {};
+
+  if (c >= d.n_cameras)
+    return;
+  for (guint32 i = d.prior_first[c]; i < d.prior_first[c + 1]; i++)
+    cost += bundle_prior_linearize (
+        &d.priors[i], &d.constants[c], sum.block, sum.gradient);
+  d.prior_of[c] = sum;
+  d.prior_sums[2 * (gsize) c] = cost;
+  d.prior_sums[2 * (gsize) c + 1] = 0;
+}
+
+/* Their costs for the candidate, and the decrease of their model. One thread a camera. */
+__global__ void
+evaluate_priors (BundleLensDevice d)
+{
+  const guint32 c = blockIdx.x * blockDim.x + threadIdx.x;
+  double cost = 0, decrease = 0, weighted[3];
+
+  if (c >= d.n_cameras)
+    return;
+  const LensPrior *prior = &d.prior_of[c];
+  const double *v = &d.x[LENS_POSE * (gsize) c + 3];
+
+  for (guint32 i = d.prior_first[c]; i < d.prior_first[c + 1]; i++)
+    cost += bundle_prior_cost (&d.priors[i], &d.new_constants[c], weighted);
+  for (int i = 0; i < 3; i++) {
+    double product = 0;
+
+    for (int j = 0; j < 3; j++)
+      product += prior->block[3 * i + j] * v[j];
+    decrease -= v[i] * (prior->gradient[i] + product / 2);
+  }
+  d.prior_sums[2 * (gsize) c] = cost;
+  d.prior_sums[2 * (gsize) c + 1] = decrease;
+}
+
 /* Gradient and diagonal of the poses. One warp a camera. */
 __global__ void
 __launch_bounds__ (NORMAL_THREADS)
@@ -172,11 +215,13 @@ __launch_bounds__ (NORMAL_THREADS)
 
   if (c >= d.n_cameras)
     return;
-  const double sum =
-      bundle_lens_add_rows (d.partial, LENS_LINEAR, 2 * LENS_POSE, NULL,
-          d.camera_segments[c], d.camera_segments[c + 1], 0, 1);
+  double sum = bundle_lens_add_rows (d.partial, LENS_LINEAR, 2 * LENS_POSE,
+      NULL, d.camera_segments[c], d.camera_segments[c + 1], 0, 1);
   const gsize at = LENS_POSE * (gsize) c + e;
 
+  if (d.priors && e >= 3)
+    sum += lane < LENS_POSE ? d.prior_of[c].gradient[e - 3]
+                            : d.prior_of[c].block[4 * (e - 3)];
   if (lane < LENS_POSE) {
     d.gradient[at] = d.camera_constant[c] >> e & 1 ? 0 : sum;
     greatest = fabs (d.gradient[at]);
@@ -285,6 +330,13 @@ __launch_bounds__ (NORMAL_THREADS) sum_camera_triangles (BundleLensDevice d)
       sum += d.partial[LENS_TRIANGLE * (gsize) s + e];
     d.triangles[LENS_TRIANGLE * (gsize) c + e] = sum;
   }
+  __syncwarp ();
+  if (d.priors && threadIdx.x % 32 == 0)
+    for (int i = 0; i < 3; i++)
+      for (int j = i; j < 3; j++)
+        d.triangles[LENS_TRIANGLE * (gsize) c
+                    + bundle_lens_packed (LENS_UNKNOWNS, 3 + i, 3 + j)] +=
+            d.prior_of[c].block[3 * i + j];
 }
 
 /* The block of a pose is inverted; its part of T = L - sum of W^T B^-1 W. One thread a
@@ -458,6 +510,12 @@ bundle_lens_linearise (
       NORMAL_THREADS, stream, d, first);
   launch_columns<1, true> (d, d.slice_sums, d.n_slices,
       &d.results[LENS_RESULT_POINT_GRADIENT], stream);
+  if (d.priors) {
+    BUNDLE_START (
+        linearise_priors, bundle_blocks_for (d.n_cameras, 64), 64, stream, d);
+    launch_columns<2, false> (d, d.prior_sums, d.n_cameras,
+        &d.results[LENS_RESULT_PRIOR_STATE_COST], stream);
+  }
   BUNDLE_START (sum_poses, bundle_blocks_for (d.n_cameras, NORMAL_WARPS),
       NORMAL_THREADS, stream, d, first);
   launch_columns<1, true> (d, d.camera_sums, d.n_cameras,
@@ -523,6 +581,12 @@ bundle_lens_evaluate (const BundleLensDevice *device, cudaStream_t stream)
     code = bundle_lens_evaluate_views (device, stream);
   if (code != cudaSuccess)
     return code;
+  if (d.priors) {
+    BUNDLE_START (
+        evaluate_priors, bundle_blocks_for (d.n_cameras, 64), 64, stream, d);
+    launch_columns<2, false> (d, d.prior_sums, d.n_cameras,
+        &d.results[LENS_RESULT_PRIOR_COST], stream);
+  }
   launch_columns<2, false> (
       d, d.slice_sums, d.n_slices, &d.results[LENS_RESULT_POINT_STEP], stream);
   launch_columns<2, false> (d, d.camera_sums, d.n_cameras,

@@ -120,6 +120,10 @@ __launch_bounds__ (PCG_THREADS)
       const double p = d.direction[i];
       double out = start ? -d.gradient[i] + sum : d.damping[i] * p - sum;
 
+      if (d.priors && !start && lane >= 3)
+        for (int k = 0; k < 3; k++)
+          out += d.prior_of[c].block[3 * (lane - 3) + k]
+                 * d.direction[LENS_POSE * (gsize) c + 3 + k];
       if (d.camera_constant[c] >> lane & 1)
         out = 0;
       (start ? d.b : d.q)[i] = out;

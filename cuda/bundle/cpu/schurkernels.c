@@ -1,0 +1,159 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* The inner loops of the Schur complement (schur.h), compiled for each instruction set
+ * (BUNDLE_CPU_LEVEL). */
+#include "cuda/bundle/cpu/schur.h"
+#include "cuda/bundle/cpu/segment.h"
+
+#include <string.h>
+
+/* V^-1 times a slot's three rows of W^T; only the first 6 elements of each count */
+INLINE void
+multiply_inverse (const gdouble inverse[6], const gdouble *w, V8 y[3])
+{
+  const V8 a = load (w), b = load (w + BUNDLE_POSE);
+  const V8 c = load (w + 2 * BUNDLE_POSE);
+
+  y[0] = inverse[0] * a + inverse[1] * b + inverse[2] * c;
+  y[1] = inverse[1] * a + inverse[3] * b + inverse[4] * c;
+  y[2] = inverse[2] * a + inverse[4] * b + inverse[5] * c;
+}
+
+/* Subtracts the products of @y and each of the @n columns of @w, three rows. */
+INLINE void
+subtract_columns (gdouble *to, const V8 y[3], const gdouble *w, guint n)
+{
+  for (guint k = 0; k < n; k++)
+    *(V8 *) (to + BUNDLE_LANES * k) =
+        load (to + BUNDLE_LANES * k)
+        - (w[k] * y[0] + w[n + k] * y[1] + w[2 * n + k] * y[2]);
+}
+
+static void
+subtract_slots (BundleBackend *b, guint camera)
+{
+  BundleCpuSchur *s = b->lenses->schur;
+  const gsize own = bundle_schur_first_slot (b, camera);
+  const guint32 *pair = s->pair + s->pair_first[camera];
+  gdouble *row = s->c + (gsize) camera * BUNDLE_LANES * s->k;
+
+  for (guint i = b->camera_first[camera]; i < b->camera_first[camera + 1]; i++)
+    for (guint n = 0; n < b->segments[i].n_real; n++) {
+      const gsize slot = b->segments[i].first + n;
+      const gsize point = b->slot_point[slot];
+      V8 y[3];
+
+      multiply_inverse (
+          b->inverse_v + 6 * point, s->w + slot * BUNDLE_SCHUR_W, y);
+      for (guint32 k = b->point_first[point]; k < b->point_first[point + 1];
+           k++)
+        if (b->point_slot[k] >= own)
+          subtract_columns (s->blocks + BUNDLE_SCHUR_BLOCK * (gsize) *pair++, y,
+              s->w + b->point_slot[k] * (gsize) BUNDLE_SCHUR_W, BUNDLE_POSE);
+      for (gsize e = s->entry_first[point]; e < s->entry_first[point + 1];
+           e++) {
+        const BundleCpuLens *lens = &b->lenses->lens[s->entry_lens[e]];
+
+        subtract_columns (row + (lens->first - s->first) * BUNDLE_LANES, y,
+            s->entry + e * s->lens_w, lens->n);
+      }
+    }
+}
+
+/* Subtracts the products of two entries of a point, x of @rows and y of @columns. */
+INLINE void
+subtract_entries (gdouble *restrict to, gsize stride, const gdouble *x,
+    guint rows, const gdouble *restrict y, guint columns, const gdouble v[6])
+{
+  for (guint i = 0; i < rows; i++, to += stride) {
+    gdouble z[3];
+
+    bundle_multiply_3 (v, x[i], x[rows + i], x[2 * rows + i], z);
+    for (guint j = 0; j < columns; j++)
+      to[j] -= z[0] * y[j] + z[1] * y[columns + j] + z[2] * y[2 * columns + j];
+  }
+}
+
+/* With all parameters but the principal point of a model, mostly */
+static void
+subtract_entry (gdouble *to, gsize stride, const gdouble *x, guint rows,
+    const gdouble *y, guint columns, const gdouble v[6])
+{
+  switch (rows == columns ? rows : 0) {
+#define CASE(n)                                                                \
+  case n:                                                                      \
+    subtract_entries (to, stride, x, n, y, n, v);                              \
+    break
+    CASE (2);
+    CASE (3);
+    CASE (6);
+    CASE (8);
+    CASE (10);
+#undef CASE
+    default:
+      subtract_entries (to, stride, x, rows, y, columns, v);
+  }
+}
+
+static void
+sum_points (BundleBackend *b, gsize first, gsize end, gdouble *to)
+{
+  const BundleCpuLenses *l = b->lenses;
+  BundleCpuSchur *s = l->schur;
+
+  memset (to, 0, (gsize) s->k * s->k * sizeof *to);
+  for (gsize p = first; p < end; p++) {
+    const gsize from = s->entry_first[p], stop = s->entry_first[p + 1];
+
+    memset (
+        s->entry + from * s->lens_w, 0, (stop - from) * s->lens_w * sizeof *to);
+    for (guint32 k = b->point_first[p]; k < b->point_first[p + 1]; k++) {
+      const gsize slot = b->point_slot[k], entry = s->entry_of[slot];
+      gdouble *restrict sum = s->entry + entry * s->lens_w;
+      const gdouble *restrict w = s->of_slot + slot * s->lens_w;
+
+      for (guint e = 0; e < 3 * l->lens[s->entry_lens[entry]].n; e++)
+        sum[e] += w[e];
+    }
+    for (gsize i = from; i < stop; i++)
+      for (gsize j = from; j < stop; j++) {
+        const BundleCpuLens *x = &l->lens[s->entry_lens[i]];
+        const BundleCpuLens *y = &l->lens[s->entry_lens[j]];
+
+        subtract_entry (to + (x->first - s->first) * s->k + y->first - s->first,
+            s->k, s->entry + i * s->lens_w, x->n, s->entry + j * s->lens_w,
+            y->n, b->inverse_v + 6 * p);
+      }
+  }
+}
+
+static void
+multiply_row (const BundleBackend *b, guint camera, gdouble *out)
+{
+  const BundleCpuSchur *s = b->lenses->schur;
+  const gdouble *row = s->c + (gsize) camera * BUNDLE_LANES * s->k;
+  V8 sum = { 0 };
+
+  for (gsize i = s->row[camera]; i < s->row[camera + 1]; i++) {
+    const gdouble *block = s->blocks + BUNDLE_SCHUR_BLOCK * i;
+    const gdouble *x = b->in + 9 * (gsize) s->column[i];
+
+    for (guint k = 0; k < BUNDLE_POSE; k++)
+      sum += load (block + BUNDLE_LANES * k) * x[k];
+  }
+  for (guint k = 0; k < s->k; k++)
+    sum += load (row + BUNDLE_LANES * k) * b->in[s->first + k];
+  for (guint i = 0; i < 9; i++)
+    out[i] = i < BUNDLE_POSE ? sum[i] : 0;
+}
+
+#define JOIN(a, b) a##b
+#define SCHUR_TABLE(level) JOIN (bundle_schur_, level)
+
+const BundleSchurKernels SCHUR_TABLE (BUNDLE_CPU_LEVEL) = {
+  subtract_slots,
+  sum_points,
+  multiply_row,
+};
