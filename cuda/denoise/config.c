@@ -5,7 +5,12 @@
 /* The configuration of the denoising engine: defaults, ranges, how many frames a result
  * depends on, and what follows from that. */
 #include "cuda/core/error.h"
+#include "cuda/denoise/arithmetic.h"
 #include "cuda/denoise/backend.h"
+
+/* The least noise that the preset for encoders assumes over time, 1/16 levels. Encoders
+ * lose differences of this size between frames anyway. */
+#define ENCODER_NOISE 32
 
 void
 denoise_config_init (DenoiseConfig *config)
@@ -85,6 +90,15 @@ denoise_config_get_chunk (const DenoiseConfig *config, gboolean live)
   if (!uses_window (config))
     return 1;
   return live ? 4 * config->radius : 8 + 16 * (config->radius - 1);
+}
+
+gint32
+denoise_config_scale_noise (const DenoiseConfig *config, gint32 noise)
+{
+  if (config->preset == DENOISE_PRESET_ENCODER && config->sigma <= 0
+      && config->mode != DENOISE_MODE_SPATIAL)
+    noise = MAX (noise, ENCODER_NOISE);
+  return MIN ((gint32) (noise * config->strength + 0.5), DENOISE_NOISE_MAX);
 }
 
 guint

@@ -31,7 +31,8 @@ typedef enum {
 
 typedef enum {
   DENOISE_PRESET_NONE,
-  /* temporal, half of the noise stays, except in the first frame of a scene */
+  /* temporal, noise of at least 2 levels is assumed (unless @sigma tells it), half of it
+   * stays, except in the first frame of a scene */
   DENOISE_PRESET_ENCODER,
 } DenoisePreset;
 

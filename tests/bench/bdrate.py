@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""bdrate.py [--frames=N] [--encoders=LIST] [--clips=LIST] [--folder=FOLDER] [FILTER...]
+"""bdrate.py [--frames=N] [--encoders=LIST] [--own] [--clips=LIST] [--folder=FOLDER] [FILTER...]
 
 How many bits a filter in front of encoders saves: the BD-rate, in percent, of the
 filtered clip against the clip itself, at the same PSNR of the luma and at the same
@@ -8,8 +8,10 @@ saves bits. Tables in Markdown: the mean PSNR and VMAF of each clip, then the BD
 
 FILTER: a line of GStreamer, by default "cudadenoise preset=encoder", or ffmpeg:FILTER,
 such as ffmpeg:hqdn3d. Encoders: x264-medium, x264-veryfast, x265 and openh264, by default
-all; four CRF, or for openh264 constant quantisers. Clips: those of scripts/fetch-clips
-in full length, at most N frames (150), cropped to multiples of 8.
+all; four CRF, or for openh264 constant quantisers. --own: encoders that have a temporal filter
+of their own, x265 (mcstf) and svtav1 (preset 8, enable-tf); the own filter, FILTER and both are
+compared with none. Clips: those of scripts/fetch-clips in full length, at most N frames (150),
+cropped to multiples of 8.
 
 Needs NumPy, ffmpeg with the encoders, and the plugin in GST_PLUGIN_PATH (`meson devenv -C
 build`). The ffmpeg of the Python package imageio-ffmpeg is preferred, as it has libvmaf;
@@ -47,6 +49,21 @@ ENCODERS = {
     "openh264": lambda q: ["-c:v", "libopenh264", "-rc_mode", "quality", "-b:v", "100M",
                            "-g", "250", "-qmin", str(q), "-qmax", str(q)],
 }
+USUAL = tuple(ENCODERS)
+
+
+def make_svtav1(tf):
+    # a CRF of 0..63
+    return lambda q: ["-c:v", "libsvtav1", "-preset", "8", "-crf", str(round(q * 1.3)),
+                      "-svtav1-params", f"enable-tf={tf}"]
+
+
+ENCODERS |= {
+    "x265-own": lambda q: [*ENCODERS["x265"](q)[:-1], f"crf={q}:mcstf=1"],
+    "svtav1": make_svtav1(0),
+    "svtav1-own": make_svtav1(1),
+}
+OWN = tuple(name for name in ENCODERS if f"{name}-own" in ENCODERS)
 
 
 def load_fetch_clips():
@@ -191,6 +208,16 @@ def format_rate(rate):
     return "" if np.isnan(rate) else f"{rate:+.1f}"
 
 
+def list_cases(encoder, options):
+    """What is compared with the plain encoder: label, filter (None: none) and encoder"""
+    cases = [(line, line, encoder) for line in options.filters]
+    if options.own:
+        own = f"{encoder}-own"
+        cases = [("own filter", None, own), *cases,
+                 *((f"{line}, own filter", line, own) for line in options.filters)]
+    return cases
+
+
 def measure_clip(clip, options, fetch, results):
     """Adds the BD-rates to @results, and prints a row for each encoder and filter."""
     video = get_video(clip, options, fetch)
@@ -198,44 +225,47 @@ def measure_clip(clip, options, fetch, results):
         filtered = {line: apply_filter(line, video, f"{folder}/{i}.yuv", options)
                     for i, line in enumerate(options.filters)}
         for encoder in options.encoders:
-            plain = measure_curve(video, video, encoder, options)
-            for line, other in [("none", None), *filtered.items()]:
-                curve = plain if other is None else measure_curve(other, video, encoder, options)
+            plain = None
+            for label, line, name in [("none", None, encoder), *list_cases(encoder, options)]:
+                curve = measure_curve(filtered.get(line, video), video, name, options)
                 mean = curve.mean(axis=0)
-                print(f"| {clip.name} | {encoder} | {line} | {mean[0] / 1000:.0f} | {mean[1]:.2f} | "
+                print(f"| {clip.name} | {encoder} | {label} | {mean[0] / 1000:.0f} | {mean[1]:.2f} | "
                       + ("" if np.isnan(mean[2]) else f"{mean[2]:.2f}") + " |", flush=True)
-                if other is not None:
-                    results[clip.name, encoder, line] = [bd_rate(plain, curve, c)
-                                                         for c in (1, 2)]
+                if plain is None:
+                    plain = curve
+                results[clip.name, encoder, label] = [bd_rate(plain, curve, c) for c in (1, 2)]
 
 
 def print_rates(clips, options, results):
     print("\nBD-rate in percent, PSNR / VMAF\n\n| filter | encoder | "
           + " | ".join(clips) + " | mean |\n" + "|---" * (len(clips) + 3) + "|")
-    for line in options.filters:
-        for encoder in options.encoders:
-            rates = np.array([results[clip, encoder, line] for clip in clips])
+    for encoder in options.encoders:
+        for label, _, _ in list_cases(encoder, options):
+            rates = np.array([results[clip, encoder, label] for clip in clips])
             cells = [f"{format_rate(p)} / {format_rate(v)}".rstrip(" /")
                      for p, v in [*rates, rates.mean(axis=0)]]
-            print(f"| {line} | {encoder} | " + " | ".join(cells) + " |")
+            print(f"| {label} | {encoder} | " + " | ".join(cells) + " |")
 
 
 def parse_options():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--frames", type=int, default=150)
-    parser.add_argument("--encoders", default=",".join(ENCODERS))
+    parser.add_argument("--encoders")
+    parser.add_argument("--own", action="store_true")
     parser.add_argument("--clips", default=",".join(CLIPS))
     parser.add_argument("--folder", type=pathlib.Path, default=ROOT / "clips/long")
     parser.add_argument("filters", nargs="*")
     options = parser.parse_args()
-    options.encoders = options.encoders.split(",")
+    choice = OWN if options.own else tuple(ENCODERS)
+    options.encoders = (options.encoders.split(",") if options.encoders
+                        else OWN if options.own else USUAL)
     options.filters = options.filters or ["cudadenoise preset=encoder"]
     options.ffmpeg = find_ffmpeg()
     options.vmaf = "libvmaf" in call([options.ffmpeg, "-hide_banner", "-filters"], "ffmpeg")
     known = call([options.ffmpeg, "-hide_banner", "-encoders"], "ffmpeg")
     for encoder in options.encoders:
-        if encoder not in ENCODERS:
-            parser.error(f"{encoder} is not one of {', '.join(ENCODERS)}")
+        if encoder not in choice:
+            parser.error(f"{encoder} is not one of {', '.join(choice)}")
         if ENCODERS[encoder](0)[1] not in known:
             sys.exit(f"bdrate: {options.ffmpeg} has no encoder {ENCODERS[encoder](0)[1]}; leave it "
                      "out with --encoders, or pip install imageio-ffmpeg")

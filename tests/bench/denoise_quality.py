@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""denoise_quality.py [--frames=N] [--bm3d] CLIP.y4m|PICTURE...
+"""denoise_quality.py [--frames=N] [--bm3d] [--mvtools] CLIP.y4m|PICTURE...
 
-Compares cudadenoise with ffmpeg's nlmeans and vaguedenoiser, and with --bm3d
-with PyPI's bm3d: PSNR and SSIM of the luma of clips and pictures with added Gaussian
+Compares cudadenoise with ffmpeg's nlmeans and vaguedenoiser, with --bm3d also with PyPI's
+bm3d, and with --mvtools with MVTools' Degrain2 and Degrain6 (PyPI's vapoursynth and
+vapoursynth-mvtools, Python 3.12 or later): PSNR and SSIM of the luma of clips and pictures with added Gaussian
 noise of sigma 5, 10 and 20 levels (rounded and clamped to 0..255), means over clips and
 frames, and processor time for each megapixel; a table in Markdown. A second table has the
 PSNR of the clips without noise after cudadenoise. Needs NumPy, ffmpeg and the plugin in
@@ -11,7 +12,8 @@ pictures.
 
 cudadenoise runs with its defaults, which estimate the noise of each frame, and in other
 modes. The others are told sigma: their strength is sigma times the factor in the table, of several
-the one that is best for them on average over all clips and sigmas; bm3d takes sigma. All run in one
+the one that is best for them on average over all clips and sigmas; bm3d takes sigma; the
+factor of Degrain is that of thsad. All run in one
 thread. Time is processor time minus that of the same command without the filter, and for
 cudadenoise also without its startup (from runs with the frames once and three times)."""
 # gst-cudavision
@@ -27,6 +29,8 @@ import numpy as np
 
 SIGMAS = (5, 10, 20)
 REPEATS = 2
+RADII = (2, 6)  # of MVTools
+THSAD = (125, 150, 200, 250)
 OURS = {
     "cudadenoise": "",
     "cudadenoise radius=1": "radius=1",
@@ -166,6 +170,29 @@ class Clip:
                                 0, 255) for frame in self.noisy[sigma]])
         return out, resource.getrusage(resource.RUSAGE_SELF).ru_utime - before
 
+    def mvtools(self, sigma, radius, factor):
+        import vapoursynth  # only installed where it is compared with
+        core = vapoursynth.core
+        core.num_threads = 1
+
+        def fill(n, f):
+            frame = f.copy()
+            np.copyto(np.asarray(frame[0]), self.noisy[sigma][n])
+            return frame
+
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_utime
+        blank = core.std.BlankClip(width=self.width, height=self.height, length=self.count,
+                                   format=vapoursynth.GRAY8)
+        clip = blank.std.ModifyFrame(blank, fill)
+        pyramid = clip.mv.Super(chroma=False)
+        fields = [pyramid.mv.Analyse(isb=back, delta=delta, overlap=4, chroma=False)
+                  for delta in range(1, radius + 1) for back in (True, False)]
+        thsad = round(factor * sigma)
+        clean = getattr(clip.mv, f"Degrain{radius}")(
+            pyramid, *fields, thsad=thsad, plane=0, thscd1=max(400, thsad))
+        out = np.array([np.asarray(frame[0]).copy() for frame in clean.frames()])
+        return out, resource.getrusage(resource.RUSAGE_SELF).ru_utime - before
+
     def judge(self, out):
         return (np.mean([psnr(a, b) for a, b in zip(self.frames, out)]),
                 np.mean([ssim(a, b) for a, b in zip(self.frames, out)]))
@@ -192,14 +219,28 @@ def row(name, results, time):
     print(f"| {name} | {marks} | {time} |", flush=True)
 
 
+def compare_told(name, clips, run, factors, base):
+    """The row of the best of @factors, of @run: function of (clip, sigma, factor)"""
+    tries = [measure(clips, lambda c, s: run(c, s, factor), base) for factor in factors]
+    best = int(np.argmax([np.mean([r[s][0] for s in SIGMAS]) for r, _ in tries]))
+    row(f"{name} x {factors[best]}", tries[best][0], f"{tries[best][1]:.0f}")
+
+
+def compare_mvtools(clips):
+    for radius in RADII:
+        compare_told(f"MVTools Degrain{radius}, told sigma", clips,
+                     lambda c, s, factor: c.mvtools(s, radius, factor), THSAD,
+                     lambda c, s: (None, 0.0))
+
+
 def main(args):
-    count, with_bm3d = 3, False
+    count, extras = 3, set()
     while args and args[0].startswith("--"):
         name, _, value = args.pop(0).partition("=")
         if name == "--frames":
             count = int(value)
-        elif name == "--bm3d":
-            with_bm3d = True
+        elif name in ("--bm3d", "--mvtools"):
+            extras.add(name)
         else:
             sys.exit(__doc__)
     if not args:
@@ -218,17 +259,15 @@ def main(args):
                 lambda c, s: c.gst(s, None))
             row(name, results, f"{time:.0f}")
         for name, (text, factors) in TOLD.items():
-            tries = [measure(clips, lambda c, s: c.ffmpeg(
-                s, text.format(factor * s)), lambda c, s: c.ffmpeg(s, None))
-                for factor in factors]
-            best = int(np.argmax([np.mean([r[s][0] for s in SIGMAS])
-                                  for r, _ in tries]))
-            row(f"{name} x {factors[best]}", tries[best][0],
-                f"{tries[best][1]:.0f}")
-        if with_bm3d:
+            compare_told(name, clips,
+                         lambda c, s, factor: c.ffmpeg(s, text.format(factor * s)),
+                         factors, lambda c, s: c.ffmpeg(s, None))
+        if "--bm3d" in extras:
             results, time = measure(clips, lambda c, s: c.bm3d(s),
                                     lambda c, s: (None, 0.0))
             row("BM3D, told sigma", results, f"{time:.0f}")
+        if "--mvtools" in extras:
+            compare_mvtools(clips)
         print("\n| clip without noise | PSNR after cudadenoise, dB |\n|---|---|")
         for path, clip in zip(args, clips):
             out, _ = clip.run_gst(0, "", 1)

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""filmgrain.py: aomenc accepts the table of filmgrainenc, and the decoder's grain is as
-strong as the grain that was removed, within 10 %, at three levels.
+"""filmgrain.py: aomenc and SvtAv1EncApp accept the table of filmgrainenc, and the decoder's
+grain is as strong as the grain that was removed, within 10 %, at three levels.
 
-Skipped without NumPy, aomenc, aomdec or y4mdec."""
+Encoders whose help does not name the option are left out. Skipped without NumPy, aomdec,
+y4mdec or any encoder."""
 # gst-cudavision
 # Copyright (C) 2026 the gst-cudavision authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
@@ -16,6 +17,12 @@ import tempfile
 SKIP = 77
 WIDTH, HEIGHT, FRAMES = 320, 240, 12
 STRENGTHS = {60: 6.0, 130: 4.0, 200: 2.5}  # by level
+ENCODERS = {
+    "aomenc": ["clean.y4m", "--rt", "--cpu-used=9", "--end-usage=q", "--cq-level=20", "--ivf",
+               "--film-grain-table=grain.tbl", "-o", "film.ivf"],
+    "SvtAv1EncApp": ["-i", "clean.y4m", "--preset", "12", "--crf", "20", "--fgs-table",
+                     "grain.tbl", "-b", "film.ivf"],
+}
 
 
 def call(command, **options):
@@ -56,23 +63,38 @@ def decode(name, *options, np):
     return frames[:, :HEIGHT].astype(float)
 
 
-def check(np):
-    make_videos(np)
-    call("gst-launch-1.0 filesrc location=noisy.y4m ! y4mdec ! g.sink"
-         " filesrc location=clean.y4m ! y4mdec ! g.sink_denoised"
-         " filmgrainenc name=g ! filesink location=grain.tbl", shell=True)
-    call(["aomenc", "clean.y4m", "--rt", "--cpu-used=9", "--end-usage=q", "--cq-level=20", "--ivf",
-          "--film-grain-table=grain.tbl", "-o", "film.ivf"])
+def check_encoder(encoder, np):
+    call([encoder, *ENCODERS[encoder]])
     grain = decode("film.ivf", np=np) - decode("film.ivf", "--skip-film-grain", np=np)
     ok = True
     for i, (level, wanted) in enumerate(STRENGTHS.items()):
         band = grain[:, i * HEIGHT // 3 + 8:(i + 1) * HEIGHT // 3 - 8]
         found = band.std()
         likeness = (band[:, :, 1:] * band[:, :, :-1]).mean() / band.var()
-        print(f"level {level}: grain of {found:.2f} levels, {wanted} removed; "
+        print(f"{encoder}, level {level}: grain of {found:.2f} levels, {wanted} removed; "
               f"correlation of neighbours in a row {likeness:.2f}, {0.6 / 1.36:.2f} removed")
         ok &= abs(found / wanted - 1) < 0.1 and abs(likeness - 0.6 / 1.36) < 0.06
     return ok
+
+
+def check(encoders, np):
+    make_videos(np)
+    call("gst-launch-1.0 filesrc location=noisy.y4m ! y4mdec ! g.sink"
+         " filesrc location=clean.y4m ! y4mdec ! g.sink_denoised"
+         " filmgrainenc name=g ! filesink location=grain.tbl", shell=True)
+    return all([check_encoder(encoder, np) for encoder in encoders])
+
+
+def find_encoders():
+    """Those that read tables: SvtAv1EncApp 1.4 of Debian 12 does not."""
+    def reads_table(encoder, option):
+        text = subprocess.run([encoder, "--help"], check=False, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
+        return option in text
+
+    options = {"aomenc": "--film-grain-table", "SvtAv1EncApp": "--fgs-table"}
+    return [encoder for encoder in ENCODERS
+            if shutil.which(encoder) and reads_table(encoder, options[encoder])]
 
 
 def main():
@@ -81,13 +103,14 @@ def main():
     except ImportError:
         print("skipped: no NumPy for this Python (package python3-numpy)")
         return SKIP
-    if not (shutil.which("aomenc") and shutil.which("aomdec")) or subprocess.run(
+    encoders = find_encoders()
+    if not (encoders and shutil.which("aomdec")) or subprocess.run(
             ["gst-inspect-1.0", "y4mdec"], check=False, stdout=subprocess.DEVNULL).returncode:
         print("skipped: no aomenc and aomdec (package aom-tools), or no y4mdec")
         return SKIP
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        ok = check(np)
+        ok = check(encoders, np)
         print(pathlib.Path("grain.tbl").read_text(encoding="ascii"))
         os.chdir("/")
     return 0 if ok else 1

@@ -765,13 +765,6 @@ override_noise (const DenoiseConfig *config, gint32 noise[3])
       noise[c] = (gint32) (config->sigma * 16.0 + 0.5);
 }
 
-/* Times the strength */
-static gint32
-scale_noise (const DenoiseConfig *config, gint32 noise)
-{
-  return MIN ((gint32) (noise * config->strength + 0.5), DENOISE_NOISE_MAX);
-}
-
 /* The mean of the frames within the radius. */
 static void
 average_window (
@@ -788,7 +781,7 @@ average_window (
   find_noise (backend, number, counts[0], counts[1], noise);
   override_noise (&backend->config, noise);
   for (guint c = 0; c < 3; c++)
-    mean.noise[c] = scale_noise (&backend->config, noise[c]);
+    mean.noise[c] = denoise_config_scale_noise (&backend->config, noise[c]);
   for (guint d = 0; d < 2; d++) {
     const DenoiseMatch *from = picture->matches[d];
 
@@ -839,7 +832,7 @@ average_recursively (
   }
   override_noise (&backend->config, noise);
   for (guint c = 0; c < 3; c++)
-    mean.noise[c] = scale_noise (&backend->config, noise[c]);
+    mean.noise[c] = denoise_config_scale_noise (&backend->config, noise[c]);
   if (linked)
     mean.references[mean.n_references++] = (DenoiseCpuReference){
       .planes = backend->recent,
@@ -1057,7 +1050,7 @@ denoise_cpu_wait (DenoiseBackend *backend, guint slot, GError **error)
     const gboolean denoised = c < backend->n_components;
     const DenoiseCpuPlane *from =
         denoised ? (alone ? &picture->planes[c] : &backend->mean[c]) : NULL;
-    const gint32 assumed = scale_noise (config, noise[c]);
+    const gint32 assumed = denoise_config_scale_noise (config, noise[c]);
 
     job->sigma[c] = denoised ? noise[c] / 16.0 : 0;
     if (denoised && config->mode != DENOISE_MODE_TEMPORAL

@@ -539,12 +539,6 @@ struct Reference {
   guint16 *const *left;
 };
 
-gint32
-scale_noise (const DenoiseConfig *config, gint32 noise)
-{
-  return MIN ((gint32) (noise * config->strength + 0.5), DENOISE_NOISE_MAX);
-}
-
 void
 override_noise (const DenoiseConfig *config, gint32 noise[3])
 {
@@ -570,7 +564,7 @@ average_picture (DenoiseBackend *b, const Picture *p,
     mean.into = b->mean[c];
     mean.left = b->left[c];
     for (guint i = 0; i < 3; i++)
-      mean.noise[i] = scale_noise (&b->config, noise[i]);
+      mean.noise[i] = denoise_config_scale_noise (&b->config, noise[i]);
     for (guint i = 0; i < n; i++)
       mean.references[i] = DenoiseDeviceReference{ references[i].planes[c],
         references[i].matches,
@@ -806,7 +800,7 @@ finish_component (DenoiseBackend *b, const DenoiseTask *task, guint c,
   const gboolean alone = config->mode == DENOISE_MODE_SPATIAL;
   const Picture *p = get_picture (b, task->number);
   const gboolean denoised = c < b->n_components;
-  const gint32 assumed = scale_noise (config, noise);
+  const gint32 assumed = denoise_config_scale_noise (config, noise);
   const DenoiseDevicePlane *from =
       denoised ? (alone ? &p->planes[c] : &b->mean[c]) : NULL;
 
