@@ -252,6 +252,19 @@ motion_field_settles (gint32 own, gint32 sum, gint32 n)
          && sum > MOTION_FIELD_SETTLE * n;
 }
 
+/* At boundaries differences count up to this many levels, so that a few samples of the
+ * other side, or hidden ones, do not decide: 8 levels and twice the noise. */
+MOTION_FN gint32
+motion_field_cut (gint32 noise)
+{
+  gint32 cut = 8 + noise / 8;
+
+  return cut < 255 ? cut : 255;
+}
+
+/* How much more data cost a change may make there, 1/256 levels */
+#define MOTION_FIELD_SIDE_SLACK 512
+
 /* Cost of a change to the other side of a boundary: 1/32 level and an eighth of the
  * noise. */
 MOTION_FN gint32

@@ -725,35 +725,44 @@ choose_alone (const Level *l, gint32 column, gint32 row)
 
 /* --- boundaries ------------------------------------------------------------------- */
 
+/* The data cost on level 0 with differences of at most @most levels. */
+static gint32
+cut_cost (const Field *f, Window win, Vector v, gint32 most)
+{
+  Plane current = search_plane (f->current[0]);
+  Plane reference = search_plane (f->reference[0]);
+  gint32 size = (gint32) f->config->block_size, sum = 0;
+
+  for (gint32 y = win.y; y < win.y + win.h; y++)
+    for (gint32 x = win.x; x < win.x + win.w; x++)
+      sum += MIN (ABS (sample (&current, x, y)
+                       - sample_between (&reference, 4 * x + v.x, 4 * y + v.y)),
+          most);
+  return sum * 256 / (size * size);
+}
+
 static Vector
 choose_side (const Level *l, gint32 column, gint32 row)
 {
   const Field *f = l->field;
   Window win = get_window (f, 0, column, row);
   MotionRect rect = get_rect (l, column, row);
-  gint32 lambda = motion_field_lambda (f->config, 0, f->noise);
   Vector own = l->from[row * l->grid->columns + column], best = own;
-  gint32 rough = get_rough (l, column, row, own);
-  gint64 least =
-      total_cost (l, column, row, data_cost (f, 0, win, own), lambda, own);
+  gint32 most = motion_field_cut (f->noise);
+  gint32 limit = data_cost (f, 0, win, own) + MOTION_FIELD_SIDE_SLACK;
+  gint32 least = 8 * cut_cost (f, win, own, most);
 
   for (guint k = 0; k < 8; k++) {
-    gint32 x = column + neighbours[k][0], y = row + neighbours[k][1], data;
-    gint64 cost;
+    gint32 x = column + neighbours[k][0], y = row + neighbours[k][1], cost;
     Vector v;
 
     if (x < 0 || y < 0 || x >= l->grid->columns || y >= l->grid->rows)
       continue;
     v = l->from[y * l->grid->columns + x];
-    if (is_like (v, own) || !is_in_rect (&rect, v))
+    if (is_like (v, own) || !is_in_rect (&rect, v)
+        || data_cost (f, 0, win, v) > limit)
       continue;
-    data = data_cost (f, 0, win, v);
-    cost = 8 * data
-           + lambda * ((get_rough (l, column, row, v) + rough) / 2)
-                 / motion_field_unit (0)
-           + motion_field_change_cost (f->noise);
-    if (data == 0 && v.x == 0 && v.y == 0)
-      cost = 0;
+    cost = 8 * cut_cost (f, win, v, most) + motion_field_change_cost (f->noise);
     if (cost < least) {
       least = cost;
       best = v;

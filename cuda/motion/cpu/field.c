@@ -286,21 +286,53 @@ static const guint8 pairs[4][4][2][3] = {
       { { 3, 0, 0 }, { 1, 0, 1 } }, { { 2, 1, 0 }, { 1, 0, 1 } } },
 };
 
-static inline gint32
-field_cost_0 (const MotionCpuField *f, Window win, Vector v)
+/* The first sample of the block, and the two whose mean lies at a vector from it. */
+typedef struct {
+  const guint8 *c, *a, *b;
+} Compared;
+
+static inline Compared
+field_find_samples (const MotionCpuField *f, Window win, Vector v)
 {
   const MotionCpuFieldPicture *reference = f->reference;
   gssize stride = reference->levels[0].stride;
   const guint8 (*pair)[3] = pairs[v.y & 3][v.x & 3];
   gssize at = stride * (win.y + (v.y >> 2)) + win.x + (v.x >> 2);
+
+  return (Compared){
+    f->lit + f->lit_stride * win.y + win.x,
+    reference->halves[pair[0][0]] + at + pair[0][1] + stride * pair[0][2],
+    reference->halves[pair[1][0]] + at + pair[1][1] + stride * pair[1][2],
+  };
+}
+
+static inline gint32
+field_cost_0 (const MotionCpuField *f, Window win, Vector v)
+{
+  Compared p = field_find_samples (f, win, v);
   gint32 size = (gint32) f->config->block_size;
-  guint32 sum =
-      field_sad (f->lit + f->lit_stride * win.y + win.x, f->lit_stride,
-          reference->halves[pair[0][0]] + at + pair[0][1] + stride * pair[0][2],
-          reference->halves[pair[1][0]] + at + pair[1][1] + stride * pair[1][2],
-          stride, win.w, win.h);
+  guint32 sum = field_sad (p.c, f->lit_stride, p.a, p.b,
+      f->reference->levels[0].stride, win.w, win.h);
 
   return (gint32) (sum * 256 / (guint32) (size * size));
+}
+
+/* With differences of at most @most levels. */
+static gint32
+field_cut_cost (const MotionCpuField *f, Window win, Vector v, gint32 most)
+{
+  Compared p = field_find_samples (f, win, v);
+  gssize stride = f->reference->levels[0].stride;
+  gint32 size = (gint32) f->config->block_size, sum = 0;
+
+  for (gint32 y = 0; y < win.h; y++) {
+    for (gint32 x = 0; x < win.w; x++)
+      sum += MIN (ABS (p.c[x] - ((p.a[x] + p.b[x] + 1) >> 1)), most);
+    p.c += f->lit_stride;
+    p.a += stride;
+    p.b += stride;
+  }
+  return sum * 256 / (size * size);
 }
 
 #if !defined(MOTION_SIMD_128)
@@ -1229,21 +1261,20 @@ static Vector
 field_choose_side (const Block *b)
 {
   const MotionCpuField *f = b->field;
-  gint32 roughs[MAX_CANDIDATES], least = G_MAXINT32;
+  gint32 most = motion_field_cut (f->current->noise);
+  gint32 limit =
+      field_known_cost (f, 0, b->i, b->win, b->own) + MOTION_FIELD_SIDE_SLACK;
+  gint32 least = 8 * field_cut_cost (f, b->win, b->own, most);
   Vector best = b->own;
 
-  field_find_rough (b, roughs);
-  for (gint k = 0; k < b->n; k++) {
+  for (gint k = 1; k < b->n; k++) {
     Vector v = { b->x[k], b->y[k] };
-    gint32 data = field_known_cost (f, 0, b->i, b->win, v);
-    gint32 cost =
-        8 * data
-        + b->lambda * ((roughs[k] + roughs[0]) / 2) / motion_field_unit (0);
+    gint32 cost;
 
-    if (k > 0)
-      cost += motion_field_change_cost (f->current->noise);
-    if (data == 0 && v.x == 0 && v.y == 0)
-      cost = 0;
+    if (field_known_cost (f, 0, b->i, b->win, v) > limit)
+      continue;
+    cost = 8 * field_cut_cost (f, b->win, v, most)
+           + motion_field_change_cost (f->current->noise);
     if (cost < least) {
       least = cost;
       best = v;

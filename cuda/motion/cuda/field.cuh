@@ -378,6 +378,23 @@ template <int SIZE> struct FieldLanes {
       sum = motion_sad4 (mean_word (a, b, i), words[i], sum);
     return (gint32) (motion_warp_sum (sum) * 256 / (SIZE * SIZE));
   }
+
+  /* The same with differences of at most @most levels. */
+  __device__ __forceinline__ gint32
+  cut_cost (const MotionDevicePicture *reference, MotionFieldVector v,
+      guint32 most) const
+  {
+    const guint8 *a, *b;
+    guint32 sum = 0;
+
+    find_pair (reference, v, &a, &b);
+#pragma unroll
+    for (int i = 0; i < ROWS; i++)
+      sum = motion_sad4 (__vminu4 (__vabsdiffu4 (mean_word (a, b, i), words[i]),
+                             most * 0x01010101u),
+          0, sum);
+    return (gint32) (motion_warp_sum (sum) * 256 / (SIZE * SIZE));
+  }
 };
 
 /* --- sums over many blocks ---------------------------------------------------------- */

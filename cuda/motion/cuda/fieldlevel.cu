@@ -646,8 +646,7 @@ __launch_bounds__ (ALONE_THREADS)
 
 /* --- boundaries --------------------------------------------------------------------- */
 
-/* Lane 0 has the block's vector, lanes 1 to 8 those of the neighbours that are not like
- * it. */
+/* Lanes 1 to 8 have the vectors of neighbours that are not like the block's. */
 template <int SIZE>
 __global__ void
 __launch_bounds__ (FIELD_THREADS)
@@ -657,7 +656,6 @@ __launch_bounds__ (FIELD_THREADS)
   const FieldView view (&task);
   const MotionFieldGrid *grid = view.grid (0);
   const gint32 i = (gint32) (blockIdx.x * FIELD_WARPS + threadIdx.x / 32);
-  const guint32 lane = motion_lane ();
 
   if (i >= grid->n)
     return;
@@ -667,23 +665,33 @@ __launch_bounds__ (FIELD_THREADS)
   const MotionFieldVector candidate = field_unpack (near.vector);
   const bool other = near.weight > 0 && !settle_is_near (candidate, own)
                      && motion_contains (&rect, candidate.x, candidate.y);
-  MotionFieldVector v = own;
+  guint32 left = __ballot_sync (MOTION_ALL_LANES, other);
+  MotionFieldVector best = own;
 
-  if (__any_sync (MOTION_ALL_LANES, other)) {
+  if (left != 0) {
+    const MotionDevicePicture *reference = &view.field->reference;
+    const guint32 most = (guint32) motion_field_cut (view.noise ());
     FieldLanes<SIZE> lanes (view, near.column, near.row);
-    gint32 rough = near.rough (0, candidate);
+    gint32 least, limit;
 
     lanes.light (view.state ());
     lanes.set_window (field_window (view, 0, near.column, near.row));
-    rough = (rough + __shfl_sync (MOTION_ALL_LANES, rough, 0)) / 2;
-    rough = motion_field_lambda (&task.config, 0, view.noise ()) * rough
-                / motion_field_unit (0)
-            + (lane > 0 ? motion_field_change_cost (view.noise ()) : 0);
-    v = pass_compare<SIZE> (
-        view, lanes, own, candidate, lane == 0 || other, rough);
+    limit = lanes.cost (reference, own) + MOTION_FIELD_SIDE_SLACK;
+    least = 8 * lanes.cut_cost (reference, own, most);
+    for (; left != 0; left &= left - 1) {
+      const MotionFieldVector v = field_unpack (__shfl_sync (
+          MOTION_ALL_LANES, near.vector, __ffs ((gint32) left) - 1));
+      const gint32 cost = 8 * lanes.cut_cost (reference, v, most)
+                          + motion_field_change_cost (view.noise ());
+
+      if (cost < least && lanes.cost (reference, v) <= limit) {
+        least = cost;
+        best = v;
+      }
+    }
   }
-  if (lane == 0)
-    view.own (grid->vectors[pass.to])[i] = field_short (v);
+  if (motion_lane () == 0)
+    view.own (grid->vectors[pass.to])[i] = field_short (best);
 }
 
 /* --- launches -------------------------------------------------------------------------- */

@@ -174,6 +174,12 @@ __vabsdiffu4 (unsigned a, unsigned b)
 }
 
 static inline unsigned
+__vminu4 (unsigned a, unsigned b)
+{
+  return emulate_bytes (a, b, [] (int x, int y) { return min (x, y); });
+}
+
+static inline unsigned
 __vaddus4 (unsigned a, unsigned b)
 {
   return emulate_bytes (a, b, [] (int x, int y) { return min (x + y, 255); });
