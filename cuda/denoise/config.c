@@ -10,7 +10,7 @@
 
 /* The least noise that the preset for encoders assumes over time, 1/16 levels. Encoders
  * lose differences of this size between frames anyway. */
-#define ENCODER_NOISE 32
+#define ENCODER_NOISE 24
 
 void
 denoise_config_init (DenoiseConfig *config)

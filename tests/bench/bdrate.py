@@ -156,15 +156,19 @@ def check_filter(line):
 
 
 def score(encoded, source, options):
-    """Mean PSNR of the luma, and VMAF if ffmpeg has it"""
-    tags = "setparams=range=tv,setpts=N/25/TB"
+    """Mean PSNR of the luma, and VMAF if ffmpeg has it. Frames are compared by number: the
+    time stamps of containers are rounded, and frames would be paired with others."""
     with tempfile.TemporaryDirectory() as folder:
         log = pathlib.Path(folder) / "log"
+        decoded = source.same(pathlib.Path(folder) / "decoded.yuv")
+        call([options.ffmpeg, "-v", "error", "-y", "-i", encoded, "-fps_mode", "passthrough",
+              "-pix_fmt", "yuv420p", "-f", "rawvideo", decoded.path], "decoding")
+        if decoded.path.stat().st_size != source.path.stat().st_size:
+            sys.exit(f"bdrate: the encoder changed the number of frames of {source.path}")
         measure = (f"libvmaf=feature=name=psnr:log_fmt=json:n_threads={os.cpu_count()}:"
                    f"log_path={log}" if options.vmaf else f"psnr=stats_file={log}")
-        call([options.ffmpeg, "-v", "error", "-i", encoded, *source.input, "-lavfi",
-              f"[0:v]{tags}[a];[1:v]{tags}[b];[a][b]{measure}", "-f", "null", "-"],
-             "measuring")
+        call([options.ffmpeg, "-v", "error", *decoded.input, *source.input, "-lavfi",
+              f"[0:v][1:v]{measure}", "-f", "null", "-"], "measuring")
         if not options.vmaf:
             luma = [float(x) for x in re.findall(r"psnr_y:([\d.]+)", log.read_text())]
             return np.mean(luma), None
