@@ -280,6 +280,28 @@ denoise_is_cut (guint32 n, guint32 bad)
   return n > 0 && 2 * bad > n;
 }
 
+/* Where the motion is smooth, vectors of the blocks round a cell differ by at most so much,
+ * quarter samples. */
+#define DENOISE_STEADY 4
+
+/* Whether two blocks have nearly the same vector. */
+DENOISE_FN gboolean
+denoise_is_steady (const DenoiseMatch *a, const DenoiseMatch *b)
+{
+  const gint32 x = a->x - b->x, y = a->y - b->y;
+
+  return x >= -DENOISE_STEADY && x <= DENOISE_STEADY && y >= -DENOISE_STEADY
+         && y <= DENOISE_STEADY;
+}
+
+/* Place of the block @i of the 4 x 4 round a cell at @at, one of @cells; the four in the
+ * middle cover it. */
+DENOISE_FN gint32
+denoise_round_cell (gint32 at, gint32 i, gint32 cells)
+{
+  return denoise_clamp (at + i - 1, 0, cells);
+}
+
 /* --- weights of references ------------------------------------------------------ */
 
 /* Weight of a reference, 1/256, from its mean squared difference, ratio to the expected

@@ -36,6 +36,9 @@ guint denoise_config_get_n_pictures (const DenoiseConfig *config);
 guint denoise_config_get_n_slots (const DenoiseConfig *config);
 /* The noise that the filters assume, 1/16 levels, for an estimate or sigma of @noise. */
 gint32 denoise_config_scale_noise (const DenoiseConfig *config, gint32 noise);
+/* The same for the mean over time where denoise_is_steady(). */
+gint32 denoise_config_scale_steady_noise (
+    const DenoiseConfig *config, gint32 noise);
 /* The search for the motion, of component 0 at half the size. */
 void denoise_config_get_motion (
     const DenoiseConfig *config, MotionConfig *motion);

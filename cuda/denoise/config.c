@@ -8,9 +8,9 @@
 #include "cuda/denoise/arithmetic.h"
 #include "cuda/denoise/backend.h"
 
-/* The least noise that the preset for encoders assumes over time, 1/16 levels. Encoders
- * lose differences of this size between frames anyway. */
-#define ENCODER_NOISE 24
+/* The least noise that the preset for encoders assumes where the motion is smooth, 1/16
+ * levels; half as much recursively, where a fault would last */
+#define STEADY_NOISE 64
 
 void
 denoise_config_init (DenoiseConfig *config)
@@ -95,10 +95,17 @@ denoise_config_get_chunk (const DenoiseConfig *config, gboolean live)
 gint32
 denoise_config_scale_noise (const DenoiseConfig *config, gint32 noise)
 {
-  if (config->preset == DENOISE_PRESET_ENCODER && config->sigma <= 0
-      && config->mode != DENOISE_MODE_SPATIAL)
-    noise = MAX (noise, ENCODER_NOISE);
   return MIN ((gint32) (noise * config->strength + 0.5), DENOISE_NOISE_MAX);
+}
+
+gint32
+denoise_config_scale_steady_noise (const DenoiseConfig *config, gint32 noise)
+{
+  if (config->preset == DENOISE_PRESET_ENCODER && config->sigma <= 0)
+    noise =
+        MAX (noise, config->mode == DENOISE_MODE_RECURSIVE ? STEADY_NOISE / 2
+                                                           : STEADY_NOISE);
+  return denoise_config_scale_noise (config, noise);
 }
 
 guint

@@ -46,7 +46,7 @@ typedef struct {
 } DenoiseCpuReference;
 
 /* The mean over time of component @component.
- * @noise: 1/16 levels, times the strength
+ * @noise: 1/16 levels, times the strength; @steady_noise: where denoise_is_steady()
  * @left: (out): variance of each cell's noise that is left, 1/256 */
 typedef struct {
   const DenoiseShape *shapes;
@@ -54,7 +54,7 @@ typedef struct {
   DenoiseCpuReference references[DENOISE_MAX_REFERENCES];
   guint n_references, component;
   gint32 cells_across, cells_down;
-  gint32 noise[3];
+  gint32 noise[3], steady_noise[3];
   DenoiseCpuPlane into;
   guint16 *left;
 } DenoiseCpuMean;

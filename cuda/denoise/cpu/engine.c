@@ -692,11 +692,16 @@ do_mean (guint first, guint count, gpointer user_data)
   pass->backend->kernels->mean (pass->mean, (gint32) first, (gint32) count);
 }
 
-/* @mean: with the references and the noise; makes the mean of each component. */
+/* @mean: with the references; makes the mean of each component. */
 static void
-average_picture (
-    DenoiseBackend *backend, const Picture *picture, DenoiseCpuMean *mean)
+average_picture (DenoiseBackend *backend, const Picture *picture,
+    const gint32 noise[3], DenoiseCpuMean *mean)
 {
+  for (guint c = 0; c < 3; c++) {
+    mean->noise[c] = denoise_config_scale_noise (&backend->config, noise[c]);
+    mean->steady_noise[c] =
+        denoise_config_scale_steady_noise (&backend->config, noise[c]);
+  }
   mean->shapes = backend->shapes;
   mean->current = picture->planes;
   mean->cells_across = backend->cells_across;
@@ -780,8 +785,6 @@ average_window (
 
   find_noise (backend, number, counts[0], counts[1], noise);
   override_noise (&backend->config, noise);
-  for (guint c = 0; c < 3; c++)
-    mean.noise[c] = denoise_config_scale_noise (&backend->config, noise[c]);
   for (guint d = 0; d < 2; d++) {
     const DenoiseMatch *from = picture->matches[d];
 
@@ -801,7 +804,7 @@ average_window (
           (DenoiseCpuReference){ .planes = other->planes, .matches = from };
     }
   }
-  average_picture (backend, picture, &mean);
+  average_picture (backend, picture, noise, &mean);
   task->job->starts_scene = counts[0] == 0;
 }
 
@@ -831,8 +834,6 @@ average_recursively (
     backend->recent_noise[c] = noise[c];
   }
   override_noise (&backend->config, noise);
-  for (guint c = 0; c < 3; c++)
-    mean.noise[c] = denoise_config_scale_noise (&backend->config, noise[c]);
   if (linked)
     mean.references[mean.n_references++] = (DenoiseCpuReference){
       .planes = backend->recent,
@@ -840,7 +841,7 @@ average_recursively (
       .left = { backend->recent_left[0], backend->recent_left[1],
           backend->recent_left[2] },
     };
-  average_picture (backend, picture, &mean);
+  average_picture (backend, picture, noise, &mean);
   task->job->starts_scene = !linked;
 }
 

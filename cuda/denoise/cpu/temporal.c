@@ -220,13 +220,13 @@ typedef struct {
   gint32 part;
 } Covering;
 
-/* Weight of reference @r for cell @cell of block @m, 1/256. */
+/* Weight of a reference for cell @cell of its block @m, 1/256. @noise: of each component */
 static gint32
-weigh_reference (
-    const DenoiseCpuMean *mean, const DenoiseMatch *m, gint32 cell, gint32 var)
+weigh_reference (const DenoiseCpuMean *mean, const gint32 *noise,
+    const DenoiseMatch *m, gint32 cell, gint32 var)
 {
   const gint32 gain = denoise_gain (m->x & 3, m->y & 3) * var >> 8;
-  const guint32 expected = denoise_expect (mean->noise[0], gain);
+  const guint32 expected = denoise_expect (noise[0], gain);
   const guint32 sum = m->cells[0] + m->cells[1] + m->cells[2] + m->cells[3];
   const guint32 block = denoise_ratio (sum, 8, expected, 0);
   const guint32 own =
@@ -248,7 +248,7 @@ weigh_reference (
     w = w
             * denoise_weight_of_ratio (denoise_ratio (m->chroma[c - 1],
                 8 - shape->sub_x - shape->sub_y,
-                denoise_expect (mean->noise[c], chroma_gain), DENOISE_SLACK))
+                denoise_expect (noise[c], chroma_gain), DENOISE_SLACK))
         >> 8;
   }
   return w;
@@ -264,6 +264,25 @@ get_left (const DenoiseCpuMean *mean, const DenoiseCpuReference *r, gint32 x,
   const gint32 row = denoise_cell_at (y * 8 + 4, m->y, mean->cells_down);
 
   return left != NULL ? left[row * mean->cells_across + column] : 256;
+}
+
+/* Whether the motion round a cell is smooth: the 4 x 4 blocks round it have nearly the same
+ * vector. */
+static gboolean
+is_steady (const DenoiseCpuMean *mean, const DenoiseMatch *matches,
+    gint32 column, gint32 row)
+{
+  const gint32 across = mean->cells_across + 1;
+  const DenoiseMatch *own = &matches[row * across + column];
+
+  for (gint32 i = 0; i < 16; i++) {
+    const gint32 x = denoise_round_cell (column, i & 3, mean->cells_across);
+    const gint32 y = denoise_round_cell (row, i >> 2, mean->cells_down);
+
+    if (!denoise_is_steady (own, &matches[y * across + x]))
+      return FALSE;
+  }
+  return TRUE;
 }
 
 /* Adds the mean over the references of one block to the cell at (@x, @y) samples. */
@@ -305,13 +324,19 @@ mean_of_cell (
   const DenoiseCpuPlane *current = &mean->current[mean->component];
   const gint32 x0 = column * w, y0 = row * h;
   const guint16 *from = current->samples[0] + y0 * current->stride + x0;
+  const gint32 first = row * (mean->cells_across + 1) + column;
+  const gint32 *noises[DENOISE_MAX_REFERENCES];
   gint32 sums[64] = { 0 }, left = 0;
+
+  for (guint k = 0; k < mean->n_references; k++)
+    noises[k] = is_steady (mean, mean->references[k].matches, column, row)
+                    ? mean->steady_noise
+                    : mean->noise;
 
   for (gint32 i = 0; i < 4; i++) {
     /* the block that begins at (column - 1 + (i & 1), ..) has the cell as its last one
      * or its first one */
-    const gint32 index =
-        (row + (i >> 1)) * (mean->cells_across + 1) + column + (i & 1);
+    const gint32 index = first + (i >> 1) * (mean->cells_across + 1) + (i & 1);
     gint32 weights[DENOISE_MAX_REFERENCES], vars[DENOISE_MAX_REFERENCES];
     gint32 sum = 256, own = DENOISE_PARTS, across[8], down[8], variance = 0;
     Covering coverings[DENOISE_MAX_REFERENCES];
@@ -322,8 +347,8 @@ mean_of_cell (
       const DenoiseMatch *m = &r->matches[index];
 
       vars[k] = get_left (mean, r, column, row, m);
-      weights[k] =
-          weigh_reference (mean, m, 3 - i, vars[k]) * 256 / MAX (vars[k], 16);
+      weights[k] = weigh_reference (mean, noises[k], m, 3 - i, vars[k]) * 256
+                   / MAX (vars[k], 16);
       sum += weights[k];
       stride = r->planes[mean->component].stride;
       coverings[k].position = find_position (&r->planes[mean->component], x0,

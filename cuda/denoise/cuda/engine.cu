@@ -563,8 +563,11 @@ average_picture (DenoiseBackend *b, const Picture *p,
     mean.cells_down = b->cells_down;
     mean.into = b->mean[c];
     mean.left = b->left[c];
-    for (guint i = 0; i < 3; i++)
+    for (guint i = 0; i < 3; i++) {
       mean.noise[i] = denoise_config_scale_noise (&b->config, noise[i]);
+      mean.steady_noise[i] =
+          denoise_config_scale_steady_noise (&b->config, noise[i]);
+    }
     for (guint i = 0; i < n; i++)
       mean.references[i] = DenoiseDeviceReference{ references[i].planes[c],
         references[i].matches,

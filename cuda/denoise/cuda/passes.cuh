@@ -82,7 +82,7 @@ typedef struct {
   DenoiseDeviceReference references[DENOISE_MAX_REFERENCES];
   gint32 n_references, component;
   gint32 cells_across, cells_down;
-  gint32 noise[3];
+  gint32 noise[3], steady_noise[3];
   DenoiseDevicePlane into;
   guint16 *left;
 } DenoiseDeviceMean;

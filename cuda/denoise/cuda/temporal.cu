@@ -254,11 +254,12 @@ __launch_bounds__ (THREADS) measure_kernel (
 
 /* Weight of reference @k in the block of cell @cell that lies at @m, 1/256. */
 __device__ __forceinline__ gint32
-weigh_reference (
-    const DenoiseDeviceMean *p, const DenoiseMatch &m, gint32 cell, gint32 var)
+weigh_reference (const DenoiseDeviceMean *p, bool steady, const DenoiseMatch &m,
+    gint32 cell, gint32 var)
 {
   const gint32 gain = denoise_gain (m.x & 3, m.y & 3) * var >> 8;
-  const guint32 expected = denoise_expect (p->noise[0], gain);
+  const guint32 expected =
+      denoise_expect (steady ? p->steady_noise[0] : p->noise[0], gain);
   const guint32 sum = m.cells[0] + m.cells[1] + m.cells[2] + m.cells[3];
   const guint32 block = denoise_ratio (sum, 8, expected, 0);
   const guint32 own = denoise_ratio (cell == 0   ? m.cells[0]
@@ -281,8 +282,10 @@ weigh_reference (
                                  * var
                              >> 8;
   const guint32 ratio = denoise_ratio (chroma, 8 - s.sub_x - s.sub_y,
-      denoise_expect (
-          p->component == 1 ? p->noise[1] : p->noise[2], chroma_gain),
+      denoise_expect (p->component == 1
+                          ? (steady ? p->steady_noise[1] : p->noise[1])
+                          : (steady ? p->steady_noise[2] : p->noise[2]),
+          chroma_gain),
       DENOISE_SLACK);
 
   return w * denoise_weight_of_ratio (ratio) >> 8;
@@ -305,10 +308,30 @@ struct Coverings {
   gint16 x[4][DENOISE_MAX_REFERENCES], y[4][DENOISE_MAX_REFERENCES];
 };
 
+/* Bit k: whether the motion of reference k is smooth round a cell. All lanes call it. */
+__device__ __forceinline__ guint32
+find_steady (const DenoiseDeviceMean *p, gint32 column, gint32 row, gint32 lane)
+{
+  const gint32 own = row * (p->cells_across + 1) + column;
+  const gint32 other = denoise_round_cell (row, lane >> 2 & 3, p->cells_down)
+                           * (p->cells_across + 1)
+                       + denoise_round_cell (column, lane & 3, p->cells_across);
+  guint32 steady = 0;
+
+  for (gint32 k = 0; k < p->n_references; k++) {
+    const DenoiseMatch *matches = p->references[k].matches;
+
+    if (!__any_sync (
+            0xffffffffu, !denoise_is_steady (&matches[own], &matches[other])))
+      steady |= 1u << k;
+  }
+  return steady;
+}
+
 /* Lane i < 4 weighs the references in block i. Returns: the variance that is left */
 __device__ __forceinline__ gint32
-weigh_block (const DenoiseDeviceMean *p, gint32 column, gint32 row, gint32 i,
-    Coverings *c)
+weigh_block (const DenoiseDeviceMean *p, guint32 steady, gint32 column,
+    gint32 row, gint32 i, Coverings *c)
 {
   const gint32 index =
       (row + (i >> 1)) * (p->cells_across + 1) + column + (i & 1);
@@ -318,8 +341,8 @@ weigh_block (const DenoiseDeviceMean *p, gint32 column, gint32 row, gint32 i,
     const DenoiseMatch m = p->references[k].matches[index];
     const gint32 var = get_left (p, p->references[k].left, column, row, m);
 
-    c->part[i][k] =
-        weigh_reference (p, m, 3 - i, var) * 256 / (var > 16 ? var : 16);
+    c->part[i][k] = weigh_reference (p, steady >> k & 1, m, 3 - i, var) * 256
+                    / (var > 16 ? var : 16);
     sum += c->part[i][k];
     c->x[i][k] = m.x;
     c->y[i][k] = m.y;
@@ -347,10 +370,11 @@ __launch_bounds__ (THREADS)
   const bool exists = cell < p.cells_across * p.cells_down;
   const gint32 column = cell % p.cells_across, row = cell / p.cells_across;
   const gint32 w = 1 << p.shape.cell_x, n = w << p.shape.cell_y;
+  const guint32 steady = exists ? find_steady (&p, column, row, lane) : 0;
   gint32 left = 0;
 
   if (exists && lane < 4)
-    left = weigh_block (&p, column, row, lane, c);
+    left = weigh_block (&p, steady, column, row, lane, c);
   left = (gint32) motion_warp_sum ((guint32) left);
   __syncthreads ();
   if (!exists)
