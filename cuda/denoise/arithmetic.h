@@ -104,20 +104,22 @@ denoise_from_sample (guint32 sample, gint32 depth)
 }
 
 /* The output for the input @sample: @value is the denoised sample of 10 bits, @removed
- * the share of the difference that is applied, 1/256. */
+ * the share of the difference that is applied, 1/256. Halves are rounded to the input, so
+ * that both signs are treated alike. */
 DENOISE_FN guint32
 denoise_to_sample (guint32 sample, gint32 value, gint32 depth, gint32 removed)
 {
-  const gint32 d =
-      ((value - denoise_from_sample (sample, depth)) * removed + 128) >> 8;
+  const gint32 in =
+      (gint32) (depth == 10 ? sample & DENOISE_MAX_SAMPLE : sample);
+  const gint32 d = value - denoise_from_sample (sample, depth);
+  const gint32 shift = depth == 8 ? 10 : depth == 10 ? 8 : 2;
+  const gint32 size =
+      ((d < 0 ? -d : d) * removed + (1 << (shift - 1)) - 1) >> shift;
 
-  return depth == 8 ? (guint32) denoise_clamp (
-             (gint32) sample + ((d + 2) >> 2), 0, 255)
-         : depth == 10
-             ? (guint32) denoise_clamp (
-                 (gint32) (sample & DENOISE_MAX_SAMPLE) + d, 0,
-                 DENOISE_MAX_SAMPLE)
-             : (guint32) denoise_clamp ((gint32) sample + d * 64, 0, 65535);
+  return (guint32) denoise_clamp (d < 0 ? in - size : in + size, 0,
+      depth == 8    ? 255
+      : depth == 10 ? DENOISE_MAX_SAMPLE
+                    : 65535);
 }
 
 /* The filter of H.264, 8.4.2.2.1, for the sample between @c and @d. */
