@@ -216,6 +216,7 @@ worker (gpointer data)
   Worker *self = data;
   CvisPool *pool = self->pool;
 
+  cvis_cancel_watch (pool->cancel);
   while (!g_atomic_int_get (&pool->quit)) {
     if (work_once (pool, self->index))
       continue;

@@ -10,18 +10,20 @@
  *                 final zero, number of features (64), and for each: x, y, point (64)
  *   points3D.bin  n, then: id (64), x, y, z, red, green, blue (8), error (double),
  *                 length of the track (64), and for each: image id, feature (32) */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cuda/bundle/colmap/parts.h"
 #include "cuda/bundle/formats/text.h"
 #include "cuda/core/cancel.h"
-#include "cuda/core/memory.h"
 
 #define CAMERA_BYTES 24 /* of the smallest records */
 #define IMAGE_BYTES 73
 #define FEATURE_BYTES 24
 #define POINT_BYTES 51
 #define ELEMENT_BYTES 8
+#define AHEAD 2048  /* bytes fetched before they are read */
+#define POINTS 4096 /* read by a thread at once */
 
 /**
  * Bytes: a file being read
@@ -216,6 +218,7 @@ copy_features (gpointer to, gconstpointer from, gsize bytes)
 #endif
 }
 
+/* An image without its features */
 static gboolean
 read_binary_image (
     Bytes *b, BundleModel *model, BundleModelImage *image, GError **error)
@@ -232,89 +235,166 @@ read_binary_image (
     return FALSE;
   image->first = model->n_features;
   model->n_features += image->n;
-  copy_features (
-      model->features + image->first, b->at, image->n * FEATURE_BYTES);
-  b->at += image->n * FEATURE_BYTES;
   return TRUE;
 }
 
-/* The features of all images take less memory than the file. */
+/**
+ * Reading: one thread follows the lengths of the records, and others copy what these
+ * contain.
+ * @points: at the first record
+ * @features: those of each image in the file
+ * @parts: each POINTS points in the file; @first: number of the first element
+ */
+typedef struct {
+  BundleModel *model;
+  Bytes points;
+  const gchar **features;
+  struct {
+    const gchar *at;
+    gsize first;
+  } * parts;
+  GError *error;
+} Reading;
+
 static gboolean
-read_binary_images (
-    BundleModel *model, const BundleModelFile *files, GError **error)
+read_binary_images (Reading *r, const BundleModelFile *files, GError **error)
 {
+  BundleModel *model = r->model;
   Bytes b;
   gsize n;
 
   if (!begin_file (&b, files, BUNDLE_MODEL_IMAGES, IMAGE_BYTES, 1, &n, error)
-      || !BUNDLE_MODEL_NEW (&model->images, n, "images"))
+      || !BUNDLE_MODEL_NEW (&model->images, n, "images")
+      || !BUNDLE_MODEL_NEW (&r->features, n, "images"))
     return FALSE;
   model->n_images = (guint) n;
-  model->features = cvis_memory_new (
-      files[BUNDLE_MODEL_IMAGES].size + FEATURE_BYTES, FALSE, NULL);
-  if (model->features == NULL)
-    return bundle_model_reject_memory (
-        "features", files[BUNDLE_MODEL_IMAGES].size / FEATURE_BYTES, error);
-  for (; b.record < n && !cvis_cancelled_at (b.record); b.record++)
-    if (!read_binary_image (&b, model, &model->images[b.record], error))
+  for (; b.record < n && !cvis_cancelled_at (b.record); b.record++) {
+    BundleModelImage *image = &model->images[b.record];
+
+    if (!read_binary_image (&b, model, image, error))
       return FALSE;
+    r->features[b.record] = b.at;
+    b.at += image->n * FEATURE_BYTES;
+  }
   return cvis_cancelled () || end_file (&b, error);
 }
 
+/* Finds the parts, and counts the elements. */
 static gboolean
-read_binary_point (
-    Bytes *b, BundleModel *model, BundleModelPoint *point, GError **error)
+find_binary_points (Reading *r, GError **error)
 {
-  b->id = 0;
-  if (!require_bytes (b, POINT_BYTES - 8, "POINT3D_ID", error))
-    return FALSE;
-  b->id = point->id = take_64 (b);
-  take_doubles (b, point->x, 3);
-  memcpy (point->colour, b->at, sizeof point->colour);
-  b->at += sizeof point->colour;
-  take_doubles (b, &point->error, 1);
-  if (!take_count (b, ELEMENT_BYTES, "TRACK", &point->n, error))
-    return FALSE;
-  point->first = model->n_elements;
-  model->n_elements += point->n;
-  for (gsize i = 0; i < point->n; i++) {
-    BundleModelElement *element = &model->elements[point->first + i];
-
-    element->image = take_32 (b);
-    element->feature = take_32 (b);
-  }
-  return TRUE;
-}
-
-static gboolean
-read_binary_points (
-    BundleModel *model, const BundleModelFile *files, GError **error)
-{
-  Bytes b;
+  BundleModel *model = r->model;
+  Bytes b = r->points;
   gsize n;
 
-  if (!begin_file (&b, files, BUNDLE_MODEL_POINTS, POINT_BYTES, 0, &n, error)
-      || !BUNDLE_MODEL_NEW (&model->points, n, "points"))
-    return FALSE;
-  model->n_points = n;
-  model->elements = cvis_memory_new (
-      files[BUNDLE_MODEL_POINTS].size + ELEMENT_BYTES, FALSE, NULL);
-  if (model->elements == NULL)
-    return bundle_model_reject_memory ("elements of tracks",
-        files[BUNDLE_MODEL_POINTS].size / ELEMENT_BYTES, error);
-  for (; b.record < n && !cvis_cancelled_at (b.record); b.record++)
-    if (!read_binary_point (&b, model, &model->points[b.record], error))
+  for (; b.record < model->n_points && !cvis_cancelled_at (b.record);
+       b.record++) {
+    if (b.record % POINTS == 0) {
+      r->parts[b.record / POINTS].at = b.at;
+      r->parts[b.record / POINTS].first = model->n_elements;
+    }
+    /* processors do not do this across pages */
+    __builtin_prefetch (b.at + AHEAD);
+    __builtin_prefetch (b.at + AHEAD + 64);
+    b.id = 0;
+    if (!require_bytes (&b, POINT_BYTES - 8, "POINT3D_ID", error))
       return FALSE;
+    b.id = take_64 (&b);
+    b.at += POINT_BYTES - 16;
+    if (!take_count (&b, ELEMENT_BYTES, "TRACK", &n, error))
+      return FALSE;
+    b.at += n * ELEMENT_BYTES;
+    model->n_elements += n;
+  }
+  r->parts[(model->n_points + POINTS - 1) / POINTS].first = model->n_elements;
   return cvis_cancelled () || end_file (&b, error);
+}
+
+/* Item 0 finds the points, as the images' features are copied. */
+static void
+copy_image_features (guint first, guint count, gpointer data)
+{
+  Reading *r = data;
+
+  for (guint i = first; i < first + count; i++)
+    if (i == 0) {
+      find_binary_points (r, &r->error);
+    } else {
+      const BundleModelImage *image = &r->model->images[i - 1];
+
+      copy_features (r->model->features + image->first, r->features[i - 1],
+          image->n * FEATURE_BYTES);
+    }
+}
+
+static void
+read_binary_points (guint first, guint count, gpointer data)
+{
+  const Reading *r = data;
+  BundleModel *model = r->model;
+  Bytes b = { .at = r->parts[first].at };
+  gsize element = r->parts[first].first;
+  const gsize end = r->parts[first + count].first;
+
+  for (gsize i = (gsize) first * POINTS;
+       i < MIN ((gsize) (first + count) * POINTS, model->n_points); i++) {
+    BundleModelPoint *point = &model->points[i];
+
+    point->id = take_64 (&b);
+    take_doubles (&b, point->x, 3);
+    memcpy (point->colour, b.at, sizeof point->colour);
+    b.at += sizeof point->colour;
+    point->constant = FALSE;
+    take_doubles (&b, &point->error, 1);
+    point->first = element;
+    point->n = take_64 (&b);
+    point->n = MIN (point->n, end - element); /* the file may have changed */
+    for (gsize k = 0; k < point->n; k++, element++) {
+      model->elements[element].image = take_32 (&b);
+      model->elements[element].feature = take_32 (&b);
+    }
+  }
+}
+
+static gboolean
+read_binary (
+    Reading *r, CvisPool *pool, const BundleModelFile *files, GError **error)
+{
+  BundleModel *model = r->model;
+  guint n_parts;
+
+  if (!read_binary_cameras (model, files, error)
+      || !read_binary_images (r, files, error)
+      || !begin_file (&r->points, files, BUNDLE_MODEL_POINTS, POINT_BYTES, 0,
+          &model->n_points, error))
+    return FALSE;
+  n_parts = (guint) ((model->n_points + POINTS - 1) / POINTS);
+  if (!BUNDLE_MODEL_NEW_UNSET (&model->features, model->n_features, "features")
+      || !BUNDLE_MODEL_NEW (&r->parts, n_parts + 1, "points"))
+    return FALSE;
+  cvis_pool_run (pool, 1 + model->n_images, 1, copy_image_features, r);
+  if (r->error) {
+    g_propagate_error (error, r->error);
+    return FALSE;
+  }
+  if (!BUNDLE_MODEL_NEW_UNSET (&model->points, model->n_points, "points")
+      || !BUNDLE_MODEL_NEW_UNSET (
+          &model->elements, model->n_elements, "elements of tracks"))
+    return FALSE;
+  cvis_pool_run (pool, n_parts, 1, read_binary_points, r);
+  return !cvis_cancelled () || cvis_refuse_cancelled (error);
 }
 
 gboolean
-bundle_model_parse_binary (
-    BundleModel *model, const BundleModelFile *files, GError **error)
+bundle_model_parse_binary (BundleModel *model, CvisPool *pool,
+    const BundleModelFile *files, GError **error)
 {
-  return read_binary_cameras (model, files, error)
-         && read_binary_images (model, files, error)
-         && read_binary_points (model, files, error);
+  Reading r = { .model = model };
+  const gboolean ok = read_binary (&r, pool, files, error);
+
+  free (r.features);
+  free (r.parts);
+  return ok;
 }
 
 /* --- writing ------------------------------------------------------------------ */

@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cuda/bundle/colmap/parts.h"
 #include "cuda/bundle/formats/scanner.h"
@@ -40,10 +41,11 @@ bundle_model_free (BundleModel *model)
 }
 
 gpointer
-bundle_model_allocate (gsize n, gsize size)
+bundle_model_allocate (gsize n, gsize size, gboolean clear)
 {
-  return n < G_MAXSSIZE / size ? cvis_memory_new (MAX (n, 1) * size, TRUE, NULL)
-                               : NULL;
+  return n < G_MAXSSIZE / size
+             ? cvis_memory_new (MAX (n, 1) * size, clear, NULL)
+             : NULL;
 }
 
 gboolean
@@ -107,14 +109,18 @@ bundle_model_fault (const BundleModelFile *files, gboolean binary, guint file,
 
 /* --- checks ------------------------------------------------------------------ */
 
-#define POINTS 4096  /* checked by a thread at once */
-#define LARGE 100000 /* features and elements worth threads */
+#define POINTS 4096   /* checked by a thread at once */
+#define LARGE 1000000 /* bytes worth threads */
+#define ID_BITS                                                                \
+  32 /* for each point: ids are seldom much larger than their number */
 
 /**
  * Check:
  * @table: index + 1 of the image with each id, up to @n_table; @images: of larger ids
- * @n_named: features that name a point
+ * @taken, @ids: a bit for each feature of a track, and for each id of a point
  * @bad_image, @bad_point: the first one with a fault, found by all threads
+ * @taken_twice: a feature is in two tracks
+ * @doubtful_ids: ids of points are equal, or too large for @ids
  */
 typedef struct {
   BundleModel *model;
@@ -123,8 +129,10 @@ typedef struct {
   guint32 *table;
   gsize n_table;
   GHashTable *images;
-  GMutex mutex; /* of the rest */
-  gsize n_named, bad_image, bad_point;
+  guint *taken, *ids;
+  GMutex mutex; /* of the rest, and of n_lost and n_unnamed of the model */
+  gsize bad_image, bad_point;
+  gboolean taken_twice, doubtful_ids;
 } Check;
 
 #define FAULT(check, file, record, id, field, ...)                             \
@@ -245,7 +253,7 @@ scan_features (guint first, guint count, gpointer data)
       bad = MIN (bad, i);
   }
   g_mutex_lock (&check->mutex);
-  check->n_named += n_named;
+  check->model->n_lost += n_named;
   check->bad_image = MIN (check->bad_image, bad);
   g_mutex_unlock (&check->mutex);
 }
@@ -273,44 +281,70 @@ find_named_point (
              : NULL;
 }
 
-/* Replaces ids of images by indices in the tracks without a fault. */
+#define SIZE_BITS(n) ((n) / 32 + 1)
+
+/* Sets the bit. Returns: whether it was set */
+static gboolean
+set_bit (guint *bits, gsize i)
+{
+  const guint bit = 1u << i % 32;
+
+  return (g_atomic_int_or (&bits[i / 32], bit) & bit) != 0;
+}
+
+/* Replaces ids of images by indices in the track, unless it has a fault.
+ * @taken_twice: (out): set if a feature is in two tracks */
+static gboolean
+resolve_track (Check *check, const BundleModelPoint *point, gsize *n_unnamed,
+    gboolean *taken_twice)
+{
+  const BundleModel *model = check->model;
+  BundleModelElement *track = model->elements + point->first;
+  guint image;
+
+  for (gsize k = 0; k < point->n; k++) {
+    const guint64 *named = find_named_point (check, &track[k], &image);
+
+    if (!named || (*named != point->id && *named != BUNDLE_MODEL_NO_POINT)) {
+      while (k-- > 0)
+        track[k].image = model->images[track[k].image].id;
+      return FALSE;
+    }
+    track[k].image = image;
+    *n_unnamed += *named != point->id;
+    *taken_twice |=
+        set_bit (check->taken, model->images[image].first + track[k].feature);
+  }
+  return TRUE;
+}
+
 static void
 scan_tracks (guint first, guint count, gpointer data)
 {
   Check *check = data;
   BundleModel *model = check->model;
   const gsize end = MIN ((gsize) (first + count) * POINTS, model->n_points);
-  gsize bad = G_MAXSIZE, n_unnamed = 0;
+  gsize bad = G_MAXSIZE, n_elements = 0, n_unnamed = 0;
+  gboolean taken_twice = FALSE, doubtful = FALSE;
 
   for (gsize i = (gsize) first * POINTS; i < end && bad == G_MAXSIZE; i++) {
     const BundleModelPoint *point = &model->points[i];
-    BundleModelElement *track = model->elements + point->first;
-    guint image;
 
-    if (!are_numbers (point->x, 3))
+    doubtful |= point->id >= ID_BITS * (guint64) model->n_points
+                || set_bit (check->ids, point->id);
+    if (!are_numbers (point->x, 3)
+        || !resolve_track (check, point, &n_unnamed, &taken_twice))
       bad = i;
-    for (gsize k = 0; k < point->n && bad == G_MAXSIZE; k++) {
-      const guint64 *named = find_named_point (check, &track[k], &image);
-
-      if (!named || (*named != point->id && *named != BUNDLE_MODEL_NO_POINT))
-        bad = i;
-      else
-        n_unnamed += *named != point->id;
-    }
-    for (gsize k = 0; k < point->n && bad == G_MAXSIZE; k++)
-      track[k].image = find_image (check, track[k].image);
+    else
+      n_elements += point->n;
   }
   g_mutex_lock (&check->mutex);
   check->bad_point = MIN (check->bad_point, bad);
+  check->taken_twice |= taken_twice;
+  check->doubtful_ids |= doubtful || bad != G_MAXSIZE;
   model->n_unnamed += n_unnamed;
+  model->n_lost -= n_elements - n_unnamed;
   g_mutex_unlock (&check->mutex);
-}
-
-/* @taken: a bit for each feature */
-static gboolean
-is_taken (const guint64 *taken, gsize feature)
-{
-  return taken[feature / 64] >> feature % 64 & 1;
 }
 
 /* @image: index */
@@ -325,8 +359,7 @@ reject_second_track (const Check *check, gsize i, guint image, guint feature)
 
 /* The fault of an element that scan_tracks() left as it is */
 static gboolean
-check_element (const Check *check, gsize i, const BundleModelElement *element,
-    const guint64 *taken)
+check_element (const Check *check, gsize i, const BundleModelElement *element)
 {
   const BundleModel *model = check->model;
   const guint64 id = model->points[i].id;
@@ -342,7 +375,7 @@ check_element (const Check *check, gsize i, const BundleModelElement *element,
     return FAULT (check, BUNDLE_MODEL_POINTS, i, id, "POINT2D_IDX of a track",
         "image %u has %" G_GSIZE_FORMAT " features, not %u",
         model->images[image].id, model->images[image].n, element->feature);
-  if (is_taken (taken, model->images[image].first + element->feature))
+  if (set_bit (check->taken, model->images[image].first + element->feature))
     return reject_second_track (check, i, image, element->feature);
   if (*named != id && *named != BUNDLE_MODEL_NO_POINT)
     return FAULT (check, BUNDLE_MODEL_POINTS, i, id, "POINT2D_IDX of a track",
@@ -360,28 +393,22 @@ compare_ids (gconstpointer a, gconstpointer b)
   return x[0] != y[0] ? (x[0] < y[0] ? -1 : 1) : x[1] < y[1] ? -1 : 1;
 }
 
-/* Sorts the ids of points only if they are not in order. */
 static gboolean
 check_point_ids (const Check *check)
 {
   const BundleModel *model = check->model;
-  gsize i = 1;
   guint64 (*ids)[2] = NULL;
   GError **error = check->error;
   gboolean ok = TRUE;
 
-  while (i < model->n_points && model->points[i - 1].id < model->points[i].id)
-    i++;
-  if (i >= model->n_points)
-    return TRUE;
   if (!BUNDLE_MODEL_NEW (&ids, model->n_points, "ids of points"))
     return FALSE;
-  for (i = 0; i < model->n_points; i++) {
+  for (gsize i = 0; i < model->n_points; i++) {
     ids[i][0] = model->points[i].id;
     ids[i][1] = i;
   }
   qsort (ids, model->n_points, sizeof *ids, compare_ids);
-  for (i = 1; ok && i < model->n_points; i++)
+  for (gsize i = 1; ok && i < model->n_points; i++)
     if (ids[i - 1][0] == ids[i][0])
       ok = FAULT (check, BUNDLE_MODEL_POINTS, (gsize) ids[i][1], ids[i][0],
           "POINT3D_ID", "duplicate id %" G_GUINT64_FORMAT, ids[i][0]);
@@ -389,34 +416,33 @@ check_point_ids (const Check *check)
   return ok;
 }
 
-/* Takes the features of a point's track. @taken: a bit for each feature */
+/* Takes the features of a point's track. */
 static gboolean
-take_features (const Check *check, gsize i, guint64 *taken)
+take_features (const Check *check, gsize i)
 {
   const BundleModel *model = check->model;
   const BundleModelPoint *point = &model->points[i];
 
   for (gsize k = 0; k < point->n; k++) {
     const BundleModelElement *element = &model->elements[point->first + k];
-    const gsize at = model->images[element->image].first + element->feature;
 
-    if (is_taken (taken, at))
+    if (set_bit (check->taken,
+            model->images[element->image].first + element->feature))
       return reject_second_track (check, i, element->image, element->feature);
-    taken[at / 64] |= G_GUINT64_CONSTANT (1) << at % 64;
   }
   return TRUE;
 }
 
+/* The first fault, if scan_tracks() found any */
 static gboolean
-check_points (const Check *check, guint64 *taken)
+check_tracks (const Check *check)
 {
   BundleModel *model = check->model;
   const gsize end = MIN (check->bad_point, model->n_points);
 
-  if (!check_point_ids (check))
-    return FALSE;
+  memset (check->taken, 0, SIZE_BITS (model->n_features) * sizeof (guint));
   for (gsize i = 0; i < end && !cvis_cancelled_at (i); i++)
-    if (!take_features (check, i, taken))
+    if (!take_features (check, i))
       return FALSE;
   if (end < model->n_points && !cvis_cancelled ()) {
     const BundleModelPoint *point = &model->points[end];
@@ -425,13 +451,9 @@ check_points (const Check *check, guint64 *taken)
       return FAULT (check, BUNDLE_MODEL_POINTS, end, point->id, "X Y Z",
           "a number is not finite or above 1e100");
     for (gsize k = 0; k < point->n; k++)
-      if (!check_element (
-              check, end, &model->elements[point->first + k], taken))
+      if (!check_element (check, end, &model->elements[point->first + k]))
         return FALSE;
   }
-  model->n_lost = check->n_named + model->n_unnamed;
-  for (gsize i = 0; i < model->n_points; i++)
-    model->n_lost -= model->points[i].n;
   return TRUE;
 }
 
@@ -450,29 +472,26 @@ make_table (Check *check, GError **error)
 }
 
 static gboolean
-check_contents (Check *check, GHashTable *cameras, guint64 *taken)
+check_contents (Check *check, CvisPool *pool, GHashTable *cameras)
 {
   const BundleModel *model = check->model;
-  CvisPool *pool =
-      cvis_pool_new (model->n_features + model->n_elements < LARGE ? 1 : 0);
-  gboolean ok = check_cameras (check, cameras);
 
-  if (ok) {
-    cvis_pool_run (pool, model->n_images, 4, scan_features, check);
-    ok = check_images (check, cameras);
-  }
-  if (ok) {
-    cvis_pool_run (pool, (guint) ((model->n_points + POINTS - 1) / POINTS), 1,
-        scan_tracks, check);
-    ok = check_points (check, taken);
-  }
-  cvis_pool_free (pool);
-  return ok;
+  if (!check_cameras (check, cameras))
+    return FALSE;
+  cvis_pool_run (pool, model->n_images, 4, scan_features, check);
+  if (!check_images (check, cameras))
+    return FALSE;
+  cvis_pool_run (pool, (guint) ((model->n_points + POINTS - 1) / POINTS), 1,
+      scan_tracks, check);
+  return (!check->doubtful_ids || check_point_ids (check))
+         && ((!check->taken_twice && check->bad_point == G_MAXSIZE)
+             || check_tracks (check));
 }
 
 /* Checks the model and replaces ids by indices. */
 static gboolean
-check_model (BundleModel *model, const BundleModelFile *files, GError **error)
+check_model (BundleModel *model, CvisPool *pool, const BundleModelFile *files,
+    GError **error)
 {
   Check check = { .model = model,
     .files = files,
@@ -480,20 +499,23 @@ check_model (BundleModel *model, const BundleModelFile *files, GError **error)
     .bad_image = G_MAXSIZE,
     .bad_point = G_MAXSIZE };
   GHashTable *cameras = g_hash_table_new (NULL, NULL);
-  guint64 *taken = NULL;
   gboolean ok;
 
   check.images = g_hash_table_new (NULL, NULL);
   g_mutex_init (&check.mutex);
   ok = make_table (&check, error)
-       && BUNDLE_MODEL_NEW (&taken, model->n_features / 64 + 1, "features")
-       && check_contents (&check, cameras, taken)
+       && BUNDLE_MODEL_NEW (
+           &check.taken, SIZE_BITS (model->n_features), "features")
+       && BUNDLE_MODEL_NEW (
+           &check.ids, SIZE_BITS (ID_BITS * model->n_points), "ids of points")
+       && check_contents (&check, pool, cameras)
        && bundle_model_parse_rigs (model, files, error);
   g_mutex_clear (&check.mutex);
   g_hash_table_unref (cameras);
   g_hash_table_unref (check.images);
   free (check.table);
-  free (taken);
+  free (check.taken);
+  free (check.ids);
   return ok;
 }
 
@@ -504,12 +526,17 @@ bundle_model_parse (const BundleModelFile files[BUNDLE_MODEL_FILES],
     gboolean binary, GError **error)
 {
   BundleModel *model = g_new0 (BundleModel, 1);
+  CvisPool *pool = cvis_pool_new (
+      files[BUNDLE_MODEL_IMAGES].size + files[BUNDLE_MODEL_POINTS].size < LARGE
+          ? 1
+          : 0);
   gboolean ok;
 
   model->binary = binary;
   ok = (binary ? bundle_model_parse_binary : bundle_model_parse_texts) (
-           model, files, error)
-       && check_model (model, files, error);
+           model, pool, files, error)
+       && check_model (model, pool, files, error);
+  cvis_pool_free (pool);
   if (ok && !cvis_cancelled ())
     return model;
   bundle_model_free (model);

@@ -8,15 +8,16 @@
 
 #include "cuda/bundle/colmap/model.h"
 #include "cuda/bundle/formats/text.h"
+#include "cuda/core/threadpool.h"
 
 G_BEGIN_DECLS
 
 /* Fill @model; camera and image of images and elements are ids until model.c
  * replaces them. @model has what was allocated also after an error. */
-gboolean bundle_model_parse_binary (
-    BundleModel *model, const BundleModelFile *files, GError **error);
-gboolean bundle_model_parse_texts (
-    BundleModel *model, const BundleModelFile *files, GError **error);
+gboolean bundle_model_parse_binary (BundleModel *model, CvisPool *pool,
+    const BundleModelFile *files, GError **error);
+gboolean bundle_model_parse_texts (BundleModel *model, CvisPool *pool,
+    const BundleModelFile *files, GError **error);
 
 /* Images and their frames: rigs and frames, after the others */
 gboolean bundle_model_parse_rigs (
@@ -34,13 +35,17 @@ void bundle_model_text_number (BundleText *to, gdouble value);
 /* Index of the image with @id; G_MAXUINT: none */
 guint bundle_model_find_image (const GHashTable *images, guint64 id);
 
-/* @to is a pointer to a pointer: @n elements, cleared.
+/* @to is a pointer to a pointer: @n elements, cleared, or left to the threads that fill
+ * them: the first access to a page takes longer than reading what it gets.
  * Returns: FALSE with CVIS_ERROR_MEMORY that names @what */
 #define BUNDLE_MODEL_NEW(to, n, what)                                          \
-  ((*(to) = bundle_model_allocate (n, sizeof **(to))) != NULL                  \
+  ((*(to) = bundle_model_allocate (n, sizeof **(to), TRUE)) != NULL            \
       || bundle_model_reject_memory (what, n, error))
-/* Cleared memory, in large pages where these are available; free() */
-gpointer bundle_model_allocate (gsize n, gsize size);
+#define BUNDLE_MODEL_NEW_UNSET(to, n, what)                                    \
+  ((*(to) = bundle_model_allocate (n, sizeof **(to), FALSE)) != NULL           \
+      || bundle_model_reject_memory (what, n, error))
+/* In large pages where these are available; free() */
+gpointer bundle_model_allocate (gsize n, gsize size, gboolean clear);
 gboolean bundle_model_reject_memory (
     const gchar *what, gsize n, GError **error);
 

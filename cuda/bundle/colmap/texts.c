@@ -10,14 +10,13 @@
  *   points3D.txt  POINT3D_ID X Y Z R G B ERROR (IMAGE_ID POINT2D_IDX) ...
  *
  * Lines that begin with # are comments. */
-#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cuda/bundle/colmap/number.h"
 #include "cuda/bundle/colmap/parts.h"
 #include "cuda/bundle/formats/scanner.h"
 #include "cuda/core/cancel.h"
-#include "cuda/core/threadpool.h"
 
 /* A scanner at the first record; the comments before it are kept. */
 static BundleScanner
@@ -46,29 +45,34 @@ end_line (BundleScanner *s, GError **error)
   return TRUE;
 }
 
-/* Words of the rest of the line, eight bytes at a time */
-static gsize
-count_words (BundleScanner *s)
+/* Words that begin in eight bytes. @before: whether the byte before is part of one */
+static inline guint
+count_in_eight (guint64 bytes, guint64 *before)
 {
   const guint64 ones = G_GUINT64_CONSTANT (0x0101010101010101);
   const guint64 top = 0x80 * ones;
-  const gchar *at = s->at;
-  guint64 before = 0; /* whether the byte before is part of a word */
+  /* the top bit of each byte above ' ' */
+  const guint64 inside = (((bytes & ~top) + 0x5f * ones) | bytes) & top;
+  const guint64 begin = inside & ~(inside << 8 | *before);
+
+  *before = inside >> 56;
+  return (guint) ((begin >> 7) * ones >> 56);
+}
+
+/* Words of a line */
+static gsize
+count_words (const gchar *at, const gchar *end)
+{
+  guint64 bytes, before = 0;
   gsize n = 0;
 
-  bundle_scan_skip_line (s);
-  while (at < s->at) {
-    guint64 bytes = 0, inside;
-
-    memcpy (&bytes, at, MIN ((gsize) (s->at - at), sizeof bytes));
-    bytes = GUINT64_FROM_LE (bytes);
-    /* the top bit of each byte above ' ' */
-    inside = (((bytes & ~top) + 0x5f * ones) | bytes) & top;
-    n += ((inside & ~(inside << 8 | before)) >> 7) * ones >> 56;
-    before = inside >> 56;
-    at += sizeof bytes;
+  for (; end - at >= 8; at += 8) {
+    memcpy (&bytes, at, 8);
+    n += count_in_eight (GUINT64_FROM_LE (bytes), &before);
   }
-  return n;
+  bytes = 0;
+  memcpy (&bytes, at, (gsize) (end - at));
+  return n + count_in_eight (GUINT64_FROM_LE (bytes), &before);
 }
 
 static gboolean
@@ -159,86 +163,141 @@ read_text_cameras (
 
 /* --- parts of a text -------------------------------------------------------------
  *
- * A thread finds where the records of parts begin; then all threads count the features
- * or elements of tracks in the parts, and read them. */
+ * All threads count the records, and the features or elements of tracks, in parts of
+ * the text. Whether a line begins a record of two lines depends on all lines before, so
+ * both are assumed, and a thread then follows which one holds. Then all threads read
+ * the records that begin in their parts. */
 
-#define IMAGES 16 /* records of a part */
-#define POINTS 8192
-#define LARGE (4 << 20) /* bytes worth threads */
+#define PART (1 << 20)    /* bytes */
+#define WRITTEN_IMAGES 16 /* formatted by a thread at once */
+#define WRITTEN_POINTS 8192
+
+/**
+ * Counts: of the lines that begin in a part
+ * @within: the next line is the second one of a record
+ * @before: items before the first record; they belong to a record of an earlier part
+ */
+typedef struct {
+  gboolean within;
+  gsize records, before, items;
+} Counts;
 
 /**
  * Part:
- * @s: at its first record
+ * @s: at its first line, then its first record
+ * @counts: if this line begins a record, and if it is the second one
  * @first, @n: its records
- * @at: the next feature or element; before, their number
+ * @at, @end: its features or elements
  * @blank: a line of features ends with a blank
  */
 typedef struct {
   BundleScanner s;
-  gsize first, n, at;
+  Counts counts[2];
+  gsize first, n, at, end;
   gboolean blank;
   GError *error;
 } Part;
 
 /**
  * Parse:
- * @lines: of a record; @words: of an item on the last one
+ * @s: at the first record
+ * @lines: of a record; the last one has @head words and then items of @words
  * @read: reads record i
  */
 typedef struct {
   BundleModel *model;
-  guint lines, words;
+  BundleScanner s;
+  guint lines, head, words;
   gboolean (*read) (Part *part, BundleModel *model, gsize i, GError **error);
-  GArray *parts;
+  Part *parts;
+  guint n_parts;
 } Parse;
 
-/* @size: records of a part; @n: (out): all records */
 static void
-find_parts (Parse *parse, BundleScanner s, gsize size, gsize *n)
+count_line (const Parse *parse, gboolean empty, gsize items, Counts *counts)
 {
-  parse->parts = g_array_new (FALSE, FALSE, sizeof (Part));
-  for (*n = 0; bundle_scan_line (&s); ++*n) {
-    if (*n % size == 0) {
-      const Part part = { .s = s, .first = *n };
+  if (!counts->within && empty)
+    return;
+  counts->records += !counts->within;
+  counts->within = !counts->within && parse->lines > 1;
+  if (!counts->within)
+    *(counts->records ? &counts->items : &counts->before) += items;
+}
 
-      g_array_append_val (parse->parts, part);
-    }
-    g_array_index (parse->parts, Part, parse->parts->len - 1).n++;
-    for (guint k = 0; k < parse->lines; k++)
-      bundle_scan_skip_line (&s);
+static void
+count_part (const Parse *parse, Part *part, const gchar *end)
+{
+  BundleScanner s = part->s;
+
+  while (s.at < end) {
+    const gchar *line = s.at;
+    gboolean empty;
+    gsize n;
+
+    bundle_scan_skip_line (&s);
+    n = count_words (line, s.at);
+    while (line < s.at && *line >= 0 && *line <= ' ')
+      line++;
+    empty = line == s.at || *line == '#';
+    n = (MAX (n, parse->head) - parse->head + parse->words - 1) / parse->words;
+    for (guint i = 0; i < parse->lines; i++)
+      count_line (parse, empty, n, &part->counts[i]);
   }
 }
 
 static void
-count_part_items (guint first, guint count, gpointer data)
+count_parts (guint first, guint count, gpointer data)
 {
   const Parse *parse = data;
 
   for (guint i = first; i < first + count; i++) {
-    Part *part = &g_array_index (parse->parts, Part, i);
-    BundleScanner s = part->s;
+    Part *part = &parse->parts[i];
+    const gchar *start = parse->s.at + i * (gsize) PART;
+    const gchar *end = start + MIN (PART, parse->s.end - start);
 
-    for (gsize k = 0; k < part->n && bundle_scan_line (&s); k++) {
-      if (parse->lines > 1)
-        bundle_scan_skip_line (&s);
-      part->at += (count_words (&s) + parse->words - 1) / parse->words;
+    part->s = parse->s;
+    part->counts[1].within = TRUE;
+    if (i > 0 && start[-1] != '\n') {
+      start = memchr (start, '\n', (gsize) (end - start));
+      start = start ? start + 1 : end;
     }
+    part->s.at = start;
+    count_part (parse, part, end);
   }
 }
 
-/* Returns: FALSE with CVIS_ERROR_CANCELLED: the counts are incomplete */
+/* @n_records, @n_items: (out) */
 static gboolean
-count_items (CvisPool *pool, Parse *parse, gsize *n, GError **error)
+find_parts (CvisPool *pool, Parse *parse, gsize *n_records, gsize *n_items,
+    GError **error)
 {
-  cvis_pool_run (pool, parse->parts->len, 1, count_part_items, parse);
-  *n = 0;
-  for (guint i = 0; i < parse->parts->len; i++) {
-    Part *part = &g_array_index (parse->parts, Part, i);
-    const gsize items = part->at;
+  gboolean within = FALSE;
+  Part none, *last = &none; /* part with a record */
 
-    part->at = *n;
-    *n += items;
+  *n_records = *n_items = 0;
+  parse->n_parts =
+      (guint) (((gsize) (parse->s.end - parse->s.at) + PART - 1) / PART);
+  if (!BUNDLE_MODEL_NEW (&parse->parts, parse->n_parts, "parts of a text"))
+    return FALSE;
+  cvis_pool_run (pool, parse->n_parts, 1, count_parts, parse);
+  for (guint i = 0; i < parse->n_parts; i++) {
+    Part *part = &parse->parts[i];
+    const Counts *counts = &part->counts[within];
+
+    if (within)
+      bundle_scan_skip_line (&part->s);
+    *n_items += counts->before;
+    if (counts->records > 0) {
+      last->end = part->at = *n_items;
+      last = part;
+    }
+    part->first = *n_records;
+    part->n = counts->records;
+    *n_records += counts->records;
+    *n_items += counts->items;
+    within = counts->within;
   }
+  last->end = *n_items;
   return !cvis_cancelled () || cvis_refuse_cancelled (error);
 }
 
@@ -248,7 +307,7 @@ read_part_records (guint first, guint count, gpointer data)
   const Parse *parse = data;
 
   for (guint i = first; i < first + count; i++) {
-    Part *part = &g_array_index (parse->parts, Part, i);
+    Part *part = &parse->parts[i];
 
     for (gsize k = 0; k < part->n && bundle_scan_line (&part->s); k++)
       if (!parse->read (part, parse->model, part->first + k, &part->error))
@@ -262,9 +321,9 @@ read_parts (CvisPool *pool, Parse *parse, GError **error)
 {
   gboolean ok = TRUE;
 
-  cvis_pool_run (pool, parse->parts->len, 1, read_part_records, parse);
-  for (guint i = 0; i < parse->parts->len; i++) {
-    Part *part = &g_array_index (parse->parts, Part, i);
+  cvis_pool_run (pool, parse->n_parts, 1, read_part_records, parse);
+  for (guint i = 0; i < parse->n_parts; i++) {
+    Part *part = &parse->parts[i];
 
     parse->model->blank |= part->blank;
     if (part->error && ok) {
@@ -274,7 +333,7 @@ read_parts (CvisPool *pool, Parse *parse, GError **error)
       g_clear_error (&part->error);
     }
   }
-  return ok;
+  return ok && (!cvis_cancelled () || cvis_refuse_cancelled (error));
 }
 
 /* --- images.txt ------------------------------------------------------------------ */
@@ -311,7 +370,7 @@ read_text_image (Part *part, BundleModel *model, gsize i, GError **error)
     return FALSE;
   bundle_scan_skip_line (s);
   image->first = part->at;
-  while (bundle_scan_more (s))
+  while (bundle_scan_more (s) && part->at < part->end)
     if (!read_text_feature (s, &model->features[part->at++], error))
       return FALSE;
   image->n = part->at - image->first;
@@ -324,24 +383,24 @@ static gboolean
 read_text_images (CvisPool *pool, BundleModel *model,
     const BundleModelFile *files, GError **error)
 {
-  BundleScanner s =
-      begin_text (model, files, BUNDLE_MODEL_IMAGES, "images.txt ");
-  Parse parse = {
-    .model = model, .lines = 2, .words = 3, .read = read_text_image
-  };
-  gsize n_images;
+  Parse parse = { .model = model,
+    .s = begin_text (model, files, BUNDLE_MODEL_IMAGES, "images.txt "),
+    .lines = 2,
+    .words = 3,
+    .read = read_text_image };
+  gsize n;
   gboolean ok;
 
-  find_parts (&parse, s, IMAGES, &n_images);
-  ok = check_count (&s, "images", n_images, error)
-       && BUNDLE_MODEL_NEW (&model->images, n_images, "images")
-       && count_items (pool, &parse, &model->n_features, error)
-       && BUNDLE_MODEL_NEW (&model->features, model->n_features, "features");
+  ok = find_parts (pool, &parse, &n, &model->n_features, error)
+       && check_count (&parse.s, "images", n, error)
+       && BUNDLE_MODEL_NEW (&model->images, n, "images")
+       && BUNDLE_MODEL_NEW_UNSET (
+           &model->features, model->n_features, "features");
   if (ok) {
-    model->n_images = (guint) n_images;
+    model->n_images = (guint) n;
     ok = read_parts (pool, &parse, error);
   }
-  g_array_unref (parse.parts);
+  free (parse.parts);
   return ok;
 }
 
@@ -364,10 +423,11 @@ read_text_point (Part *part, BundleModel *model, gsize i, GError **error)
       return FALSE;
     point->colour[k] = (guint8) colour;
   }
+  point->constant = FALSE;
   if (!bundle_scan_number (s, "ERROR", &point->error, error))
     return FALSE;
   point->first = part->at;
-  while (bundle_scan_more (s)) {
+  while (bundle_scan_more (s) && part->at < part->end) {
     BundleModelElement *element = &model->elements[part->at++];
 
     if (!scan_id (s, "IMAGE_ID of a track", &element->image, error)
@@ -383,39 +443,32 @@ static gboolean
 read_text_points (CvisPool *pool, BundleModel *model,
     const BundleModelFile *files, GError **error)
 {
-  BundleScanner s =
-      begin_text (model, files, BUNDLE_MODEL_POINTS, "points3D.txt ");
-  Parse parse = {
-    .model = model, .lines = 1, .words = 2, .read = read_text_point
-  };
+  Parse parse = { .model = model,
+    .s = begin_text (model, files, BUNDLE_MODEL_POINTS, "points3D.txt "),
+    .lines = 1,
+    .head = 8,
+    .words = 2,
+    .read = read_text_point };
   gboolean ok;
 
-  find_parts (&parse, s, POINTS, &model->n_points);
-  ok = (model->n_points <= G_MAXINT32
-           || check_count (&s, "points", model->n_points, error))
-       && BUNDLE_MODEL_NEW (&model->points, model->n_points, "points")
-       && count_items (pool, &parse, &model->n_elements, error)
-       && BUNDLE_MODEL_NEW (
+  ok = find_parts (pool, &parse, &model->n_points, &model->n_elements, error)
+       && (model->n_points <= G_MAXINT32
+           || check_count (&parse.s, "points", model->n_points, error))
+       && BUNDLE_MODEL_NEW_UNSET (&model->points, model->n_points, "points")
+       && BUNDLE_MODEL_NEW_UNSET (
            &model->elements, model->n_elements, "elements of tracks")
        && read_parts (pool, &parse, error);
-  g_array_unref (parse.parts);
+  free (parse.parts);
   return ok;
 }
 
 gboolean
-bundle_model_parse_texts (
-    BundleModel *model, const BundleModelFile *files, GError **error)
+bundle_model_parse_texts (BundleModel *model, CvisPool *pool,
+    const BundleModelFile *files, GError **error)
 {
-  CvisPool *pool = cvis_pool_new (
-      files[BUNDLE_MODEL_IMAGES].size + files[BUNDLE_MODEL_POINTS].size < LARGE
-          ? 1
-          : 0);
-  const gboolean ok = read_text_cameras (model, files, error)
-                      && read_text_images (pool, model, files, error)
-                      && read_text_points (pool, model, files, error);
-
-  cvis_pool_free (pool);
-  return ok;
+  return read_text_cameras (model, files, error)
+         && read_text_images (pool, model, files, error)
+         && read_text_points (pool, model, files, error);
 }
 
 /* --- writing ---------------------------------------------------------------------- */
@@ -494,8 +547,8 @@ format_images (guint first, guint count, gpointer data)
   for (guint chunk = first; chunk < first + count; chunk++) {
     BundleText *to = &all->chunks[chunk];
 
-    for (guint i = chunk * IMAGES;
-         i < MIN ((chunk + 1) * IMAGES, model->n_images); i++) {
+    for (guint i = chunk * WRITTEN_IMAGES;
+         i < MIN ((chunk + 1) * WRITTEN_IMAGES, model->n_images); i++) {
       const BundleModelImage *image = &model->images[i];
 
       bundle_text_integer (to, 0, image->id);
@@ -518,9 +571,10 @@ format_points (guint first, guint count, gpointer data)
 
   for (guint chunk = first; chunk < first + count; chunk++) {
     BundleText *to = &all->chunks[chunk];
-    const gsize end = MIN ((gsize) (chunk + 1) * POINTS, model->n_points);
+    const gsize end =
+        MIN ((gsize) (chunk + 1) * WRITTEN_POINTS, model->n_points);
 
-    for (gsize i = (gsize) chunk * POINTS; i < end; i++) {
+    for (gsize i = (gsize) chunk * WRITTEN_POINTS; i < end; i++) {
       const BundleModelPoint *point = &model->points[i];
 
       bundle_text_integer (to, 0, point->id);
@@ -578,9 +632,9 @@ bundle_model_format_texts (const BundleModel *model, BundleText *to)
       bundle_text_string (&to[i], model->comments[i]);
   write_text_cameras (model, &to[BUNDLE_MODEL_CAMERAS]);
   pool = cvis_pool_new (model->n_features < 100000 ? 1 : 0);
-  format_records (pool, model, model->n_images, IMAGES, format_images,
+  format_records (pool, model, model->n_images, WRITTEN_IMAGES, format_images,
       &to[BUNDLE_MODEL_IMAGES]);
-  format_records (pool, model, model->n_points, POINTS, format_points,
+  format_records (pool, model, model->n_points, WRITTEN_POINTS, format_points,
       &to[BUNDLE_MODEL_POINTS]);
   cvis_pool_free (pool);
 }

@@ -876,6 +876,147 @@ test_large (void)
   check_large (FALSE);
 }
 
+/* The error of the model after it was written */
+static void
+check_large_fault (
+    const BundleModel *m, gboolean binary, const gchar *const words[2])
+{
+  GBytes *files[BUNDLE_MODEL_FILES];
+  BundleModelFile parts[BUNDLE_MODEL_FILES] = { 0 };
+  GError *error = NULL;
+
+  g_assert_true (bundle_model_format (m, binary, files, &error));
+  for (guint i = 0; i <= BUNDLE_MODEL_POINTS; i++)
+    parts[i].data = g_bytes_get_data (files[i], &parts[i].size);
+  g_assert_null (bundle_model_parse (parts, binary, &error));
+  for (guint i = 0; i < 2; i++)
+    if (!strstr (error->message, words[i]))
+      g_error ("\"%s\" is not in \"%s\"", words[i], error->message);
+  g_error_free (error);
+  for (guint i = 0; i <= BUNDLE_MODEL_POINTS; i++)
+    g_bytes_unref (files[i]);
+}
+
+/* Ids of points and features of tracks that occur twice, in the records of different
+ * threads: the second one is named. Ids may have any order and size. */
+static void
+test_large_twice (void)
+{
+  g_autoptr (BundleModel) m = make_large ();
+
+  for (guint binary = 0; binary < 2; binary++) {
+    for (guint order = 0; order < 3; order++) {
+      const guint64 factor = order == 2 ? 1000000007 : 1;
+
+      for (gsize i = 0; i < m->n_points; i++)
+        m->points[i].id = (order == 0 ? i + 1 : m->n_points - i) * factor;
+      for (gsize i = 0; i < m->n_features; i++)
+        m->features[i].point = BUNDLE_MODEL_NO_POINT;
+      m->points[22000].id = m->points[17].id;
+      check_large_fault (m, binary != 0,
+          (const gchar *[]){
+              binary ? "record 22001 " : "line 22001,", "duplicate id" });
+    }
+    m->points[22000].id = 1;
+    m->points[m->n_points - 1].id = 2;
+    m->elements[5 * 21000 + 2] = m->elements[5 * 3 + 1];
+    m->elements[5 * 21001 + 2] = m->elements[5 * 3 + 1];
+    check_large_fault (m, binary != 0,
+        (const gchar *[]){ binary ? "record 21001 " : "line 21001,",
+            "feature 0 of image 49 occurs in a second track" });
+    m->elements[5 * 21000 + 2] = (BundleModelElement){ 9, 4376 };
+    m->elements[5 * 21001 + 2] = (BundleModelElement){ 14, 4376 };
+  }
+}
+
+#define SMALL_IMAGES 20000
+
+/* Images of three features or none, with long names: parts of the texts begin between the
+ * two lines of an image. */
+static BundleModel *
+make_small_images (void)
+{
+  BundleModel *m = g_new0 (BundleModel, 1);
+
+  m->n_cameras = 1;
+  m->cameras = g_new0 (BundleModelCamera, 1);
+  m->cameras[0] = (BundleModelCamera){ 1, BUNDLE_LENS_PINHOLE, 640, 480,
+    { 500, 500, 320, 240 } };
+  m->n_images = SMALL_IMAGES;
+  m->images = g_new0 (BundleModelImage, SMALL_IMAGES);
+  m->features = g_new0 (BundleModelFeature, 3 * SMALL_IMAGES);
+  m->n_points = SMALL_IMAGES;
+  m->points = g_new0 (BundleModelPoint, SMALL_IMAGES);
+  m->elements = g_new0 (BundleModelElement, 3 * SMALL_IMAGES);
+  for (guint i = 0; i < SMALL_IMAGES; i++) {
+    const guint n = i % 5 == 0 ? 0 : 3;
+
+    m->images[i] = (BundleModelImage){ .id = i + 1,
+      .q = { 1, sqrt ((gdouble) i) },
+      .t = { 0, 1. / (i + 1), 2 },
+      .name = g_strdup_printf ("%0200u.jpg", i),
+      .first = m->n_features,
+      .n = n };
+    m->points[i] = (BundleModelPoint){ .id = i + 1,
+      .x = { sin ((gdouble) i), cos ((gdouble) i), tan ((gdouble) i) },
+      .first = m->n_elements,
+      .n = n };
+    for (guint k = 0; k < n; k++) {
+      m->features[m->n_features++] =
+          (BundleModelFeature){ { sqrt ((gdouble) i + k), (gdouble) i / 7 },
+            i + 1 };
+      m->elements[m->n_elements++] = (BundleModelElement){ i, k };
+    }
+  }
+  return m;
+}
+
+/* The text with comments and empty lines before some of its records of @lines */
+static GString *
+add_comments (GBytes *text, guint lines)
+{
+  static const gchar *const added[] = { "", "# 1 2 3\n", "", "\n \r\n", "",
+    " # x\n\n", "" };
+  GString *result = g_string_new (NULL);
+  gsize n;
+  const gchar *at = g_bytes_get_data (text, &n), *end = at + n;
+
+  for (guint i = 0; at < end; i++) {
+    const gchar *next = (const gchar *) memchr (at, '\n', end - at) + 1;
+
+    if (i % lines == 0)
+      g_string_append (result, added[i / lines % G_N_ELEMENTS (added)]);
+    g_string_append_len (result, at, next - at);
+    at = next;
+  }
+  return result;
+}
+
+static void
+test_parts (void)
+{
+  g_autoptr (BundleModel) m = make_small_images (), read = NULL;
+  GBytes *files[BUNDLE_MODEL_FILES], *again[BUNDLE_MODEL_FILES];
+  BundleModelFile parts[BUNDLE_MODEL_FILES] = { 0 };
+  GString *texts[BUNDLE_MODEL_POINTS + 1];
+  GError *error = NULL;
+
+  g_assert_true (bundle_model_format (m, FALSE, files, &error));
+  for (guint i = 0; i <= BUNDLE_MODEL_POINTS; i++) {
+    texts[i] = add_comments (files[i], i == BUNDLE_MODEL_IMAGES ? 2 : 1);
+    parts[i] = (BundleModelFile){ texts[i]->str, texts[i]->len };
+  }
+  read = bundle_model_parse (parts, FALSE, &error);
+  g_assert_no_error (error);
+  g_assert_true (bundle_model_format (read, FALSE, again, &error));
+  for (guint i = 0; i <= BUNDLE_MODEL_POINTS; i++) {
+    g_assert_true (g_bytes_equal (files[i], again[i]));
+    g_bytes_unref (again[i]);
+    g_bytes_unref (files[i]);
+    g_string_free (texts[i], TRUE);
+  }
+}
+
 static void
 check_no_problem (
     BundleModel *m, const BundleModelSettings *settings, const gchar *words)
@@ -928,6 +1069,8 @@ main (int argc, char **argv)
   g_test_add_func ("/bundlemodel/problem", test_problem);
   g_test_add_func ("/bundlemodel/adjust", test_adjust);
   g_test_add_func ("/bundlemodel/large", test_large);
+  g_test_add_func ("/bundlemodel/large/twice", test_large_twice);
+  g_test_add_func ("/bundlemodel/parts", test_parts);
   g_test_add_func ("/bundlemodel/gauge", test_gauge);
   g_test_add_func ("/bundlemodel/no-problem", test_no_problem);
   return g_test_run ();
