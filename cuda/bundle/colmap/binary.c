@@ -399,71 +399,6 @@ bundle_model_parse_binary (BundleModel *model, CvisPool *pool,
 
 /* --- writing ------------------------------------------------------------------ */
 
-static void
-put_32 (BundleText *to, guint32 value)
-{
-  value = GUINT32_TO_LE (value);
-  bundle_text_bytes (to, &value, sizeof value);
-}
-
-static void
-put_64 (BundleText *to, guint64 value)
-{
-  value = GUINT64_TO_LE (value);
-  bundle_text_bytes (to, &value, sizeof value);
-}
-
-static void
-put_doubles (BundleText *to, const gdouble *values, guint n)
-{
-  for (guint i = 0; i < n; i++) {
-    guint64 bits;
-
-    memcpy (&bits, &values[i], sizeof bits);
-    put_64 (to, bits);
-  }
-}
-
-static void
-write_binary_cameras (const BundleModel *model, BundleText *to)
-{
-  put_64 (to, model->n_cameras);
-  for (guint i = 0; i < model->n_cameras; i++) {
-    const BundleModelCamera *camera = &model->cameras[i];
-
-    put_32 (to, camera->id);
-    put_32 (to, camera->model);
-    put_64 (to, camera->width);
-    put_64 (to, camera->height);
-    put_doubles (to, camera->parameters, bundle_lens_size (camera->model));
-  }
-}
-
-static void
-write_binary_images (const BundleModel *model, BundleText *to)
-{
-  bundle_text_reserve (to, model->n_features * FEATURE_BYTES
-                               + model->n_images * (gsize) (2 * IMAGE_BYTES));
-  put_64 (to, model->n_images);
-  for (guint i = 0; i < model->n_images && !cvis_cancelled (); i++) {
-    const BundleModelImage *image = &model->images[i];
-    gchar *at;
-
-    put_32 (to, image->id);
-    put_doubles (to, image->q, 4);
-    put_doubles (to, image->t, 3);
-    put_32 (to, model->cameras[image->camera].id);
-    bundle_text_bytes (to, image->name, strlen (image->name) + 1);
-    put_64 (to, image->n);
-    at = bundle_text_reserve (to, image->n * FEATURE_BYTES);
-    if (at == NULL)
-      return;
-    copy_features (
-        at, model->features + image->first, image->n * FEATURE_BYTES);
-    to->n += image->n * FEATURE_BYTES;
-  }
-}
-
 static gchar *
 store_32 (gchar *to, guint32 value)
 {
@@ -481,48 +416,90 @@ store_64 (gchar *to, guint64 value)
 }
 
 static gchar *
-store_double (gchar *to, gdouble value)
+store_doubles (gchar *to, const gdouble *values, guint n)
 {
-  guint64 bits;
+  for (guint i = 0; i < n; i++) {
+    guint64 bits;
 
-  memcpy (&bits, &value, sizeof bits);
-  return store_64 (to, bits);
+    memcpy (&bits, &values[i], sizeof bits);
+    to = store_64 (to, bits);
+  }
+  return to;
 }
 
 static void
-write_binary_points (const BundleModel *model, BundleText *to)
+write_binary_camera (const BundleModelCamera *camera, BundleText *to)
 {
-  bundle_text_reserve (to, 8 + model->n_points * (gsize) POINT_BYTES
-                               + model->n_elements * ELEMENT_BYTES);
-  put_64 (to, model->n_points);
-  for (gsize i = 0; i < model->n_points && !cvis_cancelled_at (i); i++) {
-    const BundleModelPoint *point = &model->points[i];
+  gchar *at =
+      bundle_text_reserve (to, CAMERA_BYTES + sizeof camera->parameters);
 
-    gchar *at =
-        bundle_text_reserve (to, POINT_BYTES + point->n * ELEMENT_BYTES);
+  if (at == NULL)
+    return;
+  at = store_32 (at, camera->id);
+  at = store_32 (at, camera->model);
+  at = store_64 (at, camera->width);
+  at = store_64 (at, camera->height);
+  at = store_doubles (at, camera->parameters, bundle_lens_size (camera->model));
+  to->n = (gsize) (at - to->data);
+}
 
-    if (at == NULL)
-      return;
-    at = store_64 (at, point->id);
-    for (guint k = 0; k < 3; k++)
-      at = store_double (at, point->x[k]);
-    memcpy (at, point->colour, sizeof point->colour);
-    at = store_double (at + sizeof point->colour, point->error);
-    at = store_64 (at, point->n);
-    for (gsize k = 0; k < point->n; k++) {
-      const BundleModelElement *element = &model->elements[point->first + k];
+static void
+write_binary_image (
+    const BundleModel *model, const BundleModelImage *image, BundleText *to)
+{
+  const gsize n_name = strlen (image->name), bytes = image->n * FEATURE_BYTES;
+  gchar *at = bundle_text_reserve (to, IMAGE_BYTES + n_name + bytes);
 
-      at = store_32 (at, model->images[element->image].id);
-      at = store_32 (at, element->feature);
-    }
-    to->n = (gsize) (at - to->data);
+  if (at == NULL)
+    return;
+  at = store_32 (at, image->id);
+  at = store_doubles (at, image->q, 4);
+  at = store_doubles (at, image->t, 3);
+  at = store_32 (at, model->cameras[image->camera].id);
+  memcpy (at, image->name, n_name + 1);
+  at = store_64 (at + n_name + 1, image->n);
+  copy_features (at, model->features + image->first, bytes);
+  to->n = (gsize) (at + bytes - to->data);
+}
+
+static void
+write_binary_point (
+    const BundleModel *model, const BundleModelPoint *point, BundleText *to)
+{
+  gchar *at = bundle_text_reserve (to, POINT_BYTES + point->n * ELEMENT_BYTES);
+
+  if (at == NULL)
+    return;
+  at = store_64 (at, point->id);
+  at = store_doubles (at, point->x, 3);
+  memcpy (at, point->colour, sizeof point->colour);
+  at = store_doubles (at + sizeof point->colour, &point->error, 1);
+  at = store_64 (at, point->n);
+  for (gsize k = 0; k < point->n; k++) {
+    const BundleModelElement *element = &model->elements[point->first + k];
+
+    at = store_32 (at, model->images[element->image].id);
+    at = store_32 (at, element->feature);
   }
+  to->n = (gsize) (at - to->data);
 }
 
 void
-bundle_model_format_binary (const BundleModel *model, BundleText *to)
+bundle_model_format_binary (const BundleModel *model, guint file, gsize first,
+    gsize end, BundleText *to)
 {
-  write_binary_cameras (model, &to[BUNDLE_MODEL_CAMERAS]);
-  write_binary_images (model, &to[BUNDLE_MODEL_IMAGES]);
-  write_binary_points (model, &to[BUNDLE_MODEL_POINTS]);
+  const guint64 n =
+      GUINT64_TO_LE (file == BUNDLE_MODEL_CAMERAS  ? model->n_cameras
+                     : file == BUNDLE_MODEL_IMAGES ? model->n_images
+                                                   : model->n_points);
+
+  if (first == 0)
+    bundle_text_bytes (to, &n, sizeof n);
+  for (gsize i = first; i < end; i++)
+    if (file == BUNDLE_MODEL_CAMERAS)
+      write_binary_camera (&model->cameras[i], to);
+    else if (file == BUNDLE_MODEL_IMAGES)
+      write_binary_image (model, &model->images[i], to);
+    else
+      write_binary_point (model, &model->points[i], to);
 }

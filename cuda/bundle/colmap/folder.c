@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cuda/bundle/colmap/model.h"
+#include "cuda/bundle/colmap/parts.h"
 
 const gchar *
 bundle_model_file_name (guint file, gboolean binary)
@@ -99,39 +99,49 @@ reject_file (const gchar *what, const gchar *name, GError **error)
   return FALSE;
 }
 
+/* A file being written */
+typedef struct {
+  const gchar *name;
+  gint file;
+} Output;
+
 static gboolean
-write_all (gint file, GBytes *bytes)
+write_model_bytes (gconstpointer bytes, gsize n, gpointer data, GError **error)
 {
-  gsize n;
-  const gchar *data = g_bytes_get_data (bytes, &n);
+  const Output *output = data;
 
   while (n > 0) {
-    const gssize written = write (file, data, MIN (n, (gsize) 1 << 30));
+    const gssize written =
+        write (output->file, bytes, MIN (n, (gsize) 1 << 30));
 
     if (written < 0 && errno != EINTR)
-      return FALSE;
+      return reject_file ("write", output->name, error);
     if (written > 0) {
-      data += written;
+      bytes = (const gchar *) bytes + written;
       n -= (gsize) written;
     }
   }
-  return fsync (file) == 0;
+  return TRUE;
 }
 
-/* Writes a file under a temporary name with the permissions of a new file. */
+/* Writes file @i under a temporary name with the permissions of a new file. */
 static gboolean
-write_temporary (const gchar *name, GBytes *bytes, GError **error)
+write_temporary (const BundleModel *model, gboolean binary, guint i,
+    CvisPool *pool, const gchar *name, GError **error)
 {
-  gint file;
+  Output output = { name };
   gboolean ok;
 
   do
-    file = g_open (name, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-  while (file < 0 && errno == EINTR); /* Ctrl-C */
-  if (file < 0)
+    output.file = g_open (name, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+  while (output.file < 0 && errno == EINTR); /* Ctrl-C */
+  if (output.file < 0)
     return reject_file ("create", name, error);
-  ok = write_all (file, bytes) || reject_file ("write", name, error);
-  return (close (file) == 0 || (ok && reject_file ("write", name, error)))
+  ok = bundle_model_format_file (
+           model, binary, i, pool, write_model_bytes, &output, error)
+       && (fsync (output.file) == 0 || reject_file ("write", name, error));
+  return (close (output.file) == 0
+             || (ok && reject_file ("write", name, error)))
          && ok;
 }
 
@@ -139,6 +149,8 @@ gboolean
 bundle_model_check_folder (const BundleModel *model, gboolean binary,
     const gchar *folder, GError **error)
 {
+  if (!bundle_model_check_rigs (model, binary, error))
+    return FALSE;
   for (guint i = BUNDLE_MODEL_RIGS; i < BUNDLE_MODEL_FILES; i++)
     if (!model->rigs && has_file (folder, i, binary))
       return cvis_refuse (error,
@@ -152,31 +164,31 @@ gboolean
 bundle_model_write (const BundleModel *model, gboolean binary,
     const gchar *folder, GError **error)
 {
-  GBytes *files[BUNDLE_MODEL_FILES] = { NULL };
   gchar *names[BUNDLE_MODEL_FILES] = { NULL },
         *parts[BUNDLE_MODEL_FILES] = { NULL };
+  CvisPool *pool;
   gboolean ok;
 
-  if (!bundle_model_check_folder (model, binary, folder, error)
-      || !bundle_model_format (model, binary, files, error))
+  if (!bundle_model_check_folder (model, binary, folder, error))
     return FALSE;
+  pool = bundle_model_new_pool (model);
   ok = g_mkdir_with_parents (folder, 0777) == 0
        || reject_file ("create", folder, error);
   for (guint i = 0; i < BUNDLE_MODEL_FILES && ok; i++)
-    if (files[i]) {
+    if (bundle_model_has_file (model, i)) {
       names[i] =
           g_build_filename (folder, bundle_model_file_name (i, binary), NULL);
       parts[i] = g_strconcat (names[i], ".part", NULL);
-      ok = write_temporary (parts[i], files[i], error);
+      ok = write_temporary (model, binary, i, pool, parts[i], error);
     }
   for (guint i = 0; i < BUNDLE_MODEL_FILES; i++) {
     if (ok && parts[i] && g_rename (parts[i], names[i]) < 0)
       ok = reject_file ("rename", parts[i], error);
     if (!ok && parts[i])
       g_unlink (parts[i]);
-    g_clear_pointer (&files[i], g_bytes_unref);
     g_free (names[i]);
     g_free (parts[i]);
   }
+  cvis_pool_free (pool);
   return ok;
 }

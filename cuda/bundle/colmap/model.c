@@ -519,7 +519,7 @@ check_model (BundleModel *model, CvisPool *pool, const BundleModelFile *files,
   return ok;
 }
 
-/* --- reading and writing ------------------------------------------------------ */
+/* --- reading ------------------------------------------------------ */
 
 BundleModel *
 bundle_model_parse (const BundleModelFile files[BUNDLE_MODEL_FILES],
@@ -543,36 +543,4 @@ bundle_model_parse (const BundleModelFile files[BUNDLE_MODEL_FILES],
   if (cvis_cancelled ())
     cvis_refuse_cancelled (error);
   return NULL;
-}
-
-gboolean
-bundle_model_format (const BundleModel *model, gboolean binary,
-    GBytes *files[BUNDLE_MODEL_FILES], GError **error)
-{
-  BundleText texts[BUNDLE_MODEL_FILES] = { 0 };
-  gboolean ok = TRUE;
-
-  if (model->rigs && binary != model->binary)
-    return cvis_refuse (error,
-        "rigs and frames are written only as they were read, as %s",
-        model->binary ? "binary files" : "texts");
-  (binary ? bundle_model_format_binary : bundle_model_format_texts) (
-      model, texts);
-  for (guint i = 0; i < BUNDLE_MODEL_FILES; i++)
-    files[i] = NULL;
-  if (model->frames)
-    bundle_model_format_frames (model, &texts[BUNDLE_MODEL_FRAMES]);
-  for (guint i = 0; i < BUNDLE_MODEL_FILES && ok; i++)
-    if (i == BUNDLE_MODEL_RIGS)
-      files[i] = model->rigs ? g_bytes_ref (model->rigs) : NULL;
-    else if (i != BUNDLE_MODEL_FRAMES || model->frames)
-      ok = (files[i] = bundle_text_finish (&texts[i], error)) != NULL;
-  if (ok && cvis_cancelled ())
-    ok = cvis_refuse_cancelled (error);
-  if (!ok)
-    for (guint i = 0; i < BUNDLE_MODEL_FILES; i++) {
-      g_clear_pointer (&files[i], g_bytes_unref);
-      g_free (texts[i].data);
-    }
-  return ok;
 }

@@ -25,9 +25,27 @@ gboolean bundle_model_parse_rigs (
 /* The frames with the poses of their images */
 void bundle_model_format_frames (const BundleModel *model, BundleText *to);
 
-/* The first three files */
-void bundle_model_format_binary (const BundleModel *model, BundleText *to);
-void bundle_model_format_texts (const BundleModel *model, BundleText *to);
+/* Records @first to @end - 1 of one of the first three files, and what precedes record 0 */
+void bundle_model_format_binary (const BundleModel *model, guint file,
+    gsize first, gsize end, BundleText *to);
+void bundle_model_format_texts (const BundleModel *model, guint file,
+    gsize first, gsize end, BundleText *to);
+
+/* --- format.c --- */
+
+/* Gets the next bytes of a file. Returns: FALSE with @error */
+typedef gboolean (*BundleModelSink) (
+    gconstpointer bytes, gsize n, gpointer user_data, GError **error);
+
+/* Threads that the model is worth */
+CvisPool *bundle_model_new_pool (const BundleModel *model);
+gboolean bundle_model_has_file (const BundleModel *model, guint file);
+gboolean bundle_model_check_rigs (
+    const BundleModel *model, gboolean binary, GError **error);
+/* Returns: FALSE with the sink's error, CVIS_ERROR_MEMORY or CVIS_ERROR_CANCELLED */
+gboolean bundle_model_format_file (const BundleModel *model, gboolean binary,
+    guint file, CvisPool *pool, BundleModelSink sink, gpointer user_data,
+    GError **error);
 
 /* A number as COLMAP writes it, with 17 digits; preceded by a blank */
 void bundle_model_text_number (BundleText *to, gdouble value);

@@ -168,9 +168,7 @@ read_text_cameras (
  * both are assumed, and a thread then follows which one holds. Then all threads read
  * the records that begin in their parts. */
 
-#define PART (1 << 20)    /* bytes */
-#define WRITTEN_IMAGES 16 /* formatted by a thread at once */
-#define WRITTEN_POINTS 8192
+#define PART (1 << 20) /* bytes */
 
 /**
  * Counts: of the lines that begin in a part
@@ -500,19 +498,15 @@ write_numbers (BundleText *to, const gdouble *values, guint n)
 }
 
 static void
-write_text_cameras (const BundleModel *model, BundleText *to)
+write_text_camera (const BundleModelCamera *camera, BundleText *to)
 {
-  for (guint i = 0; i < model->n_cameras; i++) {
-    const BundleModelCamera *camera = &model->cameras[i];
-
-    bundle_text_integer (to, 0, camera->id);
-    bundle_text_string (to, " ");
-    bundle_text_string (to, bundle_lens_info[camera->model].name);
-    bundle_text_integer (to, ' ', camera->width);
-    bundle_text_integer (to, ' ', camera->height);
-    write_numbers (to, camera->parameters, bundle_lens_size (camera->model));
-    bundle_text_string (to, "\n");
-  }
+  bundle_text_integer (to, 0, camera->id);
+  bundle_text_string (to, " ");
+  bundle_text_string (to, bundle_lens_info[camera->model].name);
+  bundle_text_integer (to, ' ', camera->width);
+  bundle_text_integer (to, ' ', camera->height);
+  write_numbers (to, camera->parameters, bundle_lens_size (camera->model));
+  bundle_text_string (to, "\n");
 }
 
 static void
@@ -532,109 +526,49 @@ write_text_features (
   bundle_text_string (to, model->blank && image->n > 0 ? " \n" : "\n");
 }
 
-/* Chunks of records are formatted by all threads and then joined. */
-typedef struct {
-  const BundleModel *model;
-  BundleText *chunks;
-} Formatting;
-
 static void
-format_images (guint first, guint count, gpointer data)
+write_text_image (
+    const BundleModel *model, const BundleModelImage *image, BundleText *to)
 {
-  const Formatting *all = data;
-  const BundleModel *model = all->model;
-
-  for (guint chunk = first; chunk < first + count; chunk++) {
-    BundleText *to = &all->chunks[chunk];
-
-    for (guint i = chunk * WRITTEN_IMAGES;
-         i < MIN ((chunk + 1) * WRITTEN_IMAGES, model->n_images); i++) {
-      const BundleModelImage *image = &model->images[i];
-
-      bundle_text_integer (to, 0, image->id);
-      write_numbers (to, image->q, 4);
-      write_numbers (to, image->t, 3);
-      bundle_text_integer (to, ' ', model->cameras[image->camera].id);
-      bundle_text_string (to, " ");
-      bundle_text_string (to, image->name);
-      bundle_text_string (to, "\n");
-      write_text_features (model, image, to);
-    }
-  }
+  bundle_text_integer (to, 0, image->id);
+  write_numbers (to, image->q, 4);
+  write_numbers (to, image->t, 3);
+  bundle_text_integer (to, ' ', model->cameras[image->camera].id);
+  bundle_text_string (to, " ");
+  bundle_text_string (to, image->name);
+  bundle_text_string (to, "\n");
+  write_text_features (model, image, to);
 }
 
 static void
-format_points (guint first, guint count, gpointer data)
+write_text_point (
+    const BundleModel *model, const BundleModelPoint *point, BundleText *to)
 {
-  const Formatting *all = data;
-  const BundleModel *model = all->model;
+  bundle_text_integer (to, 0, point->id);
+  write_numbers (to, point->x, 3);
+  for (guint k = 0; k < 3; k++)
+    bundle_text_integer (to, ' ', point->colour[k]);
+  write_number (to, ' ', point->error);
+  for (gsize k = 0; k < point->n; k++) {
+    const BundleModelElement *element = &model->elements[point->first + k];
 
-  for (guint chunk = first; chunk < first + count; chunk++) {
-    BundleText *to = &all->chunks[chunk];
-    const gsize end =
-        MIN ((gsize) (chunk + 1) * WRITTEN_POINTS, model->n_points);
-
-    for (gsize i = (gsize) chunk * WRITTEN_POINTS; i < end; i++) {
-      const BundleModelPoint *point = &model->points[i];
-
-      bundle_text_integer (to, 0, point->id);
-      write_numbers (to, point->x, 3);
-      for (guint k = 0; k < 3; k++)
-        bundle_text_integer (to, ' ', point->colour[k]);
-      write_number (to, ' ', point->error);
-      for (gsize k = 0; k < point->n; k++) {
-        const BundleModelElement *element = &model->elements[point->first + k];
-
-        bundle_text_integer (to, ' ', model->images[element->image].id);
-        bundle_text_integer (to, ' ', element->feature);
-      }
-      bundle_text_string (to, "\n");
-    }
+    bundle_text_integer (to, ' ', model->images[element->image].id);
+    bundle_text_integer (to, ' ', element->feature);
   }
-}
-
-/* Appends the @n chunks, which are freed. */
-static void
-join_chunks (BundleText *to, BundleText *chunks, guint n)
-{
-  gsize size = 0;
-
-  for (guint i = 0; i < n; i++) {
-    size += chunks[i].n;
-    to->failed |= chunks[i].failed;
-  }
-  bundle_text_reserve (to, size);
-  for (guint i = 0; i < n; i++) {
-    bundle_text_bytes (to, chunks[i].data, chunks[i].n);
-    g_free (chunks[i].data);
-  }
-}
-
-static void
-format_records (CvisPool *pool, const BundleModel *model, gsize n, guint size,
-    CvisPoolFunc format, BundleText *to)
-{
-  const guint n_chunks = (guint) ((n + size - 1) / size);
-  Formatting all = { model, g_new0 (BundleText, n_chunks) };
-
-  cvis_pool_run (pool, n_chunks, 1, format, &all);
-  join_chunks (to, all.chunks, n_chunks);
-  g_free (all.chunks);
+  bundle_text_string (to, "\n");
 }
 
 void
-bundle_model_format_texts (const BundleModel *model, BundleText *to)
+bundle_model_format_texts (const BundleModel *model, guint file, gsize first,
+    gsize end, BundleText *to)
 {
-  CvisPool *pool;
-
-  for (guint i = 0; i <= BUNDLE_MODEL_POINTS; i++)
-    if (model->comments[i])
-      bundle_text_string (&to[i], model->comments[i]);
-  write_text_cameras (model, &to[BUNDLE_MODEL_CAMERAS]);
-  pool = cvis_pool_new (model->n_features < 100000 ? 1 : 0);
-  format_records (pool, model, model->n_images, WRITTEN_IMAGES, format_images,
-      &to[BUNDLE_MODEL_IMAGES]);
-  format_records (pool, model, model->n_points, WRITTEN_POINTS, format_points,
-      &to[BUNDLE_MODEL_POINTS]);
-  cvis_pool_free (pool);
+  if (first == 0 && model->comments[file])
+    bundle_text_string (to, model->comments[file]);
+  for (gsize i = first; i < end; i++)
+    if (file == BUNDLE_MODEL_CAMERAS)
+      write_text_camera (&model->cameras[i], to);
+    else if (file == BUNDLE_MODEL_IMAGES)
+      write_text_image (model, &model->images[i], to);
+    else
+      write_text_point (model, &model->points[i], to);
 }

@@ -308,7 +308,7 @@ test_binary_folder (void)
   g_autofree gchar *folder = g_dir_make_tmp ("bundlemodel-XXXXXX", NULL);
   GError *error = NULL;
   Files f = make_files ();
-  g_autoptr (BundleModel) plain = NULL;
+  g_autoptr (BundleModel) plain = NULL, rigs = NULL;
 
   for (guint with_rigs = 0; with_rigs < 2; with_rigs++) {
     if (with_rigs)
@@ -325,6 +325,11 @@ test_binary_folder (void)
   /* rigs that do not belong to it would be read with the model */
   g_assert_false (bundle_model_write (plain, TRUE, folder, &error));
   g_assert_nonnull (strstr (error->message, "contains rigs.bin"));
+  g_clear_error (&error);
+  /* their bytes are kept, so they cannot become texts */
+  rigs = bundle_model_read (folder, NULL);
+  g_assert_false (bundle_model_write (rigs, FALSE, folder, &error));
+  g_assert_nonnull (strstr (error->message, "as binary files"));
   g_clear_error (&error);
   free_files (&f);
   remove_folder (folder);
