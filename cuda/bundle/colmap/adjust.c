@@ -11,7 +11,9 @@
 
 #include "cuda/bundle/engine.h"
 #include "cuda/bundle/pose.h"
+#include "cuda/core/cancel.h"
 #include "cuda/core/memory.h"
+#include "cuda/core/threadpool.h"
 
 #define MIN_TRACK 2
 #define POSE (BUNDLE_CAMERA_ALL & ~BUNDLE_CAMERA_INTRINSICS)
@@ -29,17 +31,45 @@ bundle_model_map_clear (BundleModelMap *map)
 
 /* --- observations behind their cameras ------------------------------------------------ */
 
-/* The depth of @x in front of the camera: the third row of R and t */
-static gdouble
-measure_depth (const BundleModelImage *image, const gdouble x[3])
+#define POINTS 4096  /* of a part */
+#define LARGE 100000 /* elements worth threads */
+
+/**
+ * Part: POINTS points of the model
+ * @n, @first: those that stay, and the first of them afterwards
+ * @n_used, @n_observations: for the problem, and @first_used, @first_observation
+ */
+typedef struct {
+  gsize n, first, n_used, first_used, n_observations, first_observation;
+  gsize n_behind, n_deleted;
+} Part;
+
+/**
+ * Making: a problem, being made
+ * @depths: the third row of R and t of each image
+ * @number: of each image: that of its camera in the problem, or G_MAXUINT32
+ */
+typedef struct {
+  BundleModel *model;
+  const BundleModelSettings *settings;
+  gdouble (*depths)[4];
+  guint32 *number;
+  Part *parts;
+  guint n_parts;
+  BundleModelMap *map;
+  BundleProblem *problem;
+} Making;
+
+static void
+find_depth (const BundleModelImage *image, gdouble depth[4])
 {
   const gdouble *q = image->q;
   const gdouble square = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
-  const gdouble r0 = 2 * (q[1] * q[3] - q[0] * q[2]) / square;
-  const gdouble r1 = 2 * (q[2] * q[3] + q[0] * q[1]) / square;
-  const gdouble r2 = 1 - 2 * (q[1] * q[1] + q[2] * q[2]) / square;
 
-  return r0 * x[0] + r1 * x[1] + r2 * x[2] + image->t[2];
+  depth[0] = 2 * (q[1] * q[3] - q[0] * q[2]) / square;
+  depth[1] = 2 * (q[2] * q[3] + q[0] * q[1]) / square;
+  depth[2] = 1 - 2 * (q[1] * q[1] + q[2] * q[2]) / square;
+  depth[3] = image->t[2];
 }
 
 static void
@@ -52,39 +82,105 @@ forget_feature (BundleModel *model, const BundleModelElement *element)
 /* Deletes observations behind their cameras from the track of @point.
  * Returns: their number */
 static gsize
-shorten_track (BundleModel *model, BundleModelPoint *point)
+shorten_track (const Making *making, BundleModelPoint *point)
 {
+  BundleModel *model = making->model;
   BundleModelElement *track = model->elements + point->first;
+  const gdouble *x = point->x;
   gsize n = 0, deleted;
 
-  for (gsize i = 0; i < point->n; i++)
-    if (measure_depth (&model->images[track[i].image], point->x) < DBL_EPSILON)
+  for (gsize i = 0; i < point->n; i++) {
+    const gdouble *d = making->depths[track[i].image];
+
+    if (d[0] * x[0] + d[1] * x[1] + d[2] * x[2] + d[3] < DBL_EPSILON)
       forget_feature (model, &track[i]);
     else
       track[n++] = track[i];
+  }
   deleted = point->n - n;
   point->n = n;
   return deleted;
 }
 
-static void
-delete_behind (BundleModel *model, BundleModelMap *map)
+static gboolean
+is_used_point (const Making *making, const BundleModelPoint *point)
 {
-  gsize kept = 0;
+  return point->n >= MAX (making->settings->min_track, MIN_TRACK);
+}
 
-  for (gsize i = 0; i < model->n_points; i++) {
-    BundleModelPoint *point = &model->points[i];
-    const gsize n_behind = shorten_track (model, point);
+/* Marks the images of the point, whose cameras get numbers. */
+static void
+use_point (const Making *making, const BundleModelPoint *point, Part *part)
+{
+  part->n_used++;
+  part->n_observations += point->n;
+  for (gsize k = 0; k < point->n; k++) {
+    guint32 *number =
+        &making->number[making->model->elements[point->first + k].image];
 
-    map->n_behind += n_behind;
-    if (n_behind > 0 && point->n < MIN_TRACK) {
-      for (gsize k = 0; k < point->n; k++)
-        forget_feature (model, &model->elements[point->first + k]);
-      map->n_deleted++;
-    } else
-      model->points[kept++] = *point;
+    if (g_atomic_int_get (number) != 0)
+      g_atomic_int_set (number, 0);
   }
-  model->n_points = kept;
+}
+
+/* Deletes what is behind cameras, and counts what the problem uses. */
+static void
+scan_points (guint first, guint count, gpointer data)
+{
+  const Making *making = data;
+  BundleModel *model = making->model;
+
+  for (gsize p = first; p < (gsize) first + count; p++) {
+    Part *part = &making->parts[p];
+    BundleModelPoint *points = model->points + p * POINTS;
+
+    for (gsize i = 0; i < MIN (POINTS, model->n_points - p * POINTS); i++) {
+      BundleModelPoint *point = &points[i];
+      const gsize n_behind =
+          making->settings->keep_behind ? 0 : shorten_track (making, point);
+
+      part->n_behind += n_behind;
+      if (n_behind > 0 && point->n < MIN_TRACK) {
+        for (gsize k = 0; k < point->n; k++)
+          forget_feature (model, &model->elements[point->first + k]);
+        part->n_deleted++;
+        continue;
+      }
+      if (is_used_point (making, point))
+        use_point (making, point, part);
+      points[part->n++] = *point;
+    }
+  }
+}
+
+/* Numbers what the parts contain. */
+static void
+add_points (Making *making)
+{
+  BundleModel *model = making->model;
+  Part sum = { 0 };
+
+  for (guint p = 0; p < making->n_parts; p++) {
+    Part *part = &making->parts[p];
+
+    part->first = sum.n;
+    part->first_used = sum.n_used;
+    part->first_observation = sum.n_observations;
+    if (part->first < p * (gsize) POINTS)
+      memmove (model->points + part->first, model->points + p * (gsize) POINTS,
+          part->n * sizeof *model->points);
+    sum.n += part->n;
+    sum.n_used += part->n_used;
+    sum.n_observations += part->n_observations;
+    sum.n_behind += part->n_behind;
+    sum.n_deleted += part->n_deleted;
+  }
+  model->n_points = sum.n;
+  making->map->n_behind = sum.n_behind;
+  making->map->n_deleted = sum.n_deleted;
+  making->map->n_short = sum.n - sum.n_used;
+  making->parts[making->n_parts] = (Part){ .first_used = sum.n_used,
+    .first_observation = sum.n_observations };
 }
 
 /* --- the problem ------------------------------------------------------------------------ */
@@ -172,55 +268,54 @@ fill_cameras (const BundleModel *model, const BundleModelSettings *settings,
 }
 
 static void
-fill_points (const BundleModel *model, const BundleModelSettings *settings,
-    const guint32 *number, const BundleModelMap *map, BundleProblem *problem)
+fill_points (guint first, guint count, gpointer data)
 {
-  gsize n = 0;
+  const Making *making = data;
+  const BundleModel *model = making->model;
+  BundleProblem *problem = making->problem;
 
-  for (guint p = 0; p < problem->n_points; p++) {
-    const BundleModelPoint *point = &model->points[map->point_of[p]];
+  for (guint i = first; i < first + count; i++) {
+    const Part *part = &making->parts[i];
+    gsize p = part->first_used, n = part->first_observation;
 
-    memcpy (problem->points + 3 * (gsize) p, point->x, sizeof point->x);
-    problem->point_constant[p] = !settings->refine_points || point->constant;
-    for (gsize k = 0; k < point->n; k++, n++) {
-      const BundleModelElement *element = &model->elements[point->first + k];
-      const BundleModelImage *image = &model->images[element->image];
+    for (gsize j = part->first; j < part->first + part->n; j++) {
+      const BundleModelPoint *point = &model->points[j];
 
-      problem->camera_of[n] = number[element->image];
-      problem->point_of[n] = p;
-      memcpy (problem->observed + 2 * n,
-          model->features[image->first + element->feature].at,
-          2 * sizeof (gdouble));
+      if (!is_used_point (making, point))
+        continue;
+      making->map->point_of[p] = (guint32) j;
+      memcpy (problem->points + 3 * p, point->x, sizeof point->x);
+      problem->point_constant[p] =
+          !making->settings->refine_points || point->constant;
+      for (gsize k = 0; k < point->n; k++, n++) {
+        const BundleModelElement *element = &model->elements[point->first + k];
+        const BundleModelImage *image = &model->images[element->image];
+
+        problem->camera_of[n] = making->number[element->image];
+        problem->point_of[n] = (guint32) p;
+        memcpy (problem->observed + 2 * n,
+            model->features[image->first + element->feature].at,
+            2 * sizeof (gdouble));
+      }
+      p++;
     }
   }
 }
 
-/* Numbers the points and images that have observations.
- * @number: n_images, G_MAXUINT32 */
-static void
-number_model (const BundleModel *model, guint min_track, BundleModelMap *map,
-    guint32 *number, guint32 counts[2], gsize *n_observations)
+/* Numbers the images that have observations. Returns: how many */
+static guint32
+number_images (const Making *making)
 {
-  counts[0] = counts[1] = 0;
-  *n_observations = 0;
-  for (gsize i = 0; i < model->n_points; i++) {
-    const BundleModelPoint *point = &model->points[i];
+  const BundleModel *model = making->model;
+  guint32 n = 0;
 
-    if (point->n < MAX (min_track, MIN_TRACK)) {
-      map->n_short++;
-      continue;
-    }
-    map->point_of[counts[1]++] = (guint32) i;
-    *n_observations += point->n;
-    for (gsize k = 0; k < point->n; k++)
-      number[model->elements[point->first + k].image] = 0;
-  }
   for (guint i = 0; i < model->n_images; i++)
-    if (number[i] != G_MAXUINT32) {
-      map->image_of[counts[0]] = i;
-      number[i] = counts[0]++;
+    if (making->number[i] != G_MAXUINT32) {
+      making->map->image_of[n] = i;
+      making->number[i] = n++;
     }
-  map->n_idle = model->n_images - counts[0];
+  making->map->n_idle = model->n_images - n;
+  return n;
 }
 
 /* The priors of images that have a number */
@@ -247,49 +342,59 @@ fill_priors (const BundleModel *model, const guint32 *number,
   return TRUE;
 }
 
-static BundleProblem *
-make_problem (const BundleModel *model, const BundleModelSettings *settings,
-    BundleModelMap *map, guint32 *number, GError **error)
+static gboolean
+make_problem (Making *making, CvisPool *pool, GError **error)
 {
+  const BundleModel *model = making->model;
+  const BundleModelSettings *settings = making->settings;
+  const Part *sum = &making->parts[making->n_parts];
+  BundleModelMap *map = making->map;
   BundleProblem *problem;
-  gsize n_observations;
-  guint32 counts[2];
+  guint32 n;
 
-  number_model (
-      model, settings->min_track, map, number, counts, &n_observations);
-  if (n_observations == 0) {
-    cvis_refuse (error,
+  for (guint i = 0; i < model->n_images; i++)
+    find_depth (&model->images[i], making->depths[i]);
+  cvis_pool_run (pool, making->n_parts, 1, scan_points, making);
+  if (cvis_cancelled ())
+    return cvis_refuse_cancelled (error);
+  add_points (making);
+  n = number_images (making);
+  if (sum->first_observation == 0)
+    return cvis_refuse (error,
         "no point of the model has %d observations in front of its cameras",
         MIN_TRACK);
-    return NULL;
-  }
-  problem = bundle_problem_new (counts[0], counts[1], n_observations, error);
+  making->problem = problem = bundle_problem_new_unset (
+      n, (guint) sum->first_used, sum->first_observation, error);
   if (problem == NULL)
-    return NULL;
+    return FALSE;
   problem->n_lenses = model->n_cameras;
   if (!NEW_ARRAY (&problem->lenses, model->n_cameras)
-      || !NEW_ARRAY (&problem->lens_of, counts[0])
-      || !NEW_ARRAY (&problem->camera_constant, counts[0])
-      || !NEW_ARRAY (&problem->point_constant, counts[1])
-      || !fill_priors (model, number, problem, error)) {
-    bundle_problem_free (problem);
-    return NULL;
-  }
-  fill_cameras (model, settings, number, problem);
-  fill_points (model, settings, number, map, problem);
+      || !NEW_ARRAY (&problem->lens_of, n)
+      || !NEW_ARRAY (&problem->camera_constant, n)
+      || !NEW_ARRAY (&problem->point_constant, sum->first_used)
+      || !fill_priors (model, making->number, problem, error))
+    return FALSE;
+  memset (problem->cameras, 0, BUNDLE_CAMERA_SIZE * n * sizeof (gdouble));
+  fill_cameras (model, settings, making->number, problem);
+  cvis_pool_run (pool, making->n_parts, 1, fill_points, making);
+  if (cvis_cancelled ())
+    return cvis_refuse_cancelled (error);
   if (!settings->free_gauge && !problem->priors
-      && !memchr (problem->point_constant, TRUE, counts[1]))
+      && !memchr (problem->point_constant, TRUE, problem->n_points))
     bundle_model_gauge_init (
-        &map->gauge, model, map->image_of, counts[0], problem->camera_constant);
-  return problem;
+        &map->gauge, model, map->image_of, n, problem->camera_constant);
+  return TRUE;
 }
 
 BundleProblem *
 bundle_model_problem (BundleModel *model, const BundleModelSettings *settings,
     BundleModelMap *map, GError **error)
 {
-  BundleProblem *problem = NULL;
-  guint32 *number = NULL;
+  Making making = { .model = model,
+    .settings = settings,
+    .map = map,
+    .n_parts = (guint) ((model->n_points + POINTS - 1) / POINTS) };
+  gboolean ok = FALSE;
 
   *map = (BundleModelMap){ 0 };
   if (model->rig && settings->refine_poses) {
@@ -302,18 +407,25 @@ bundle_model_problem (BundleModel *model, const BundleModelSettings *settings,
   for (guint i = 0; i < model->n_cameras; i++)
     if (!check_model_camera (model, i, error))
       return NULL;
-  if (!settings->keep_behind)
-    delete_behind (model, map);
   if (NEW_ARRAY (&map->image_of, model->n_images)
       && NEW_ARRAY (&map->point_of, model->n_points)
-      && NEW_ARRAY (&number, model->n_images)) {
-    memset (number, 0xff, model->n_images * sizeof *number);
-    problem = make_problem (model, settings, map, number, error);
+      && NEW_ARRAY (&making.number, model->n_images)
+      && NEW_ARRAY (&making.depths, model->n_images)
+      && NEW_ARRAY (&making.parts, making.n_parts + 1)) {
+    CvisPool *pool = cvis_pool_new (model->n_elements < LARGE ? 1 : 0);
+
+    memset (making.number, 0xff, model->n_images * sizeof *making.number);
+    ok = make_problem (&making, pool, error);
+    cvis_pool_free (pool);
   }
-  free (number);
-  if (problem == NULL)
-    bundle_model_map_clear (map);
-  return problem;
+  free (making.number);
+  free (making.depths);
+  free (making.parts);
+  if (ok)
+    return making.problem;
+  bundle_problem_free (making.problem);
+  bundle_model_map_clear (map);
+  return NULL;
 }
 
 /* --- the result --------------------------------------------------------------------------- */

@@ -13,9 +13,12 @@
 #include "cuda/bundle/pose.h"
 #include "cuda/bundle/formats/tar.h"
 #include "cuda/core/cancel.h"
+#include "cuda/core/threadpool.h"
 
 #define IMAGES_START "# Image list"
 #define POINTS_START "# 3D point list"
+#define GRAIN 4096   /* points converted by a thread at once */
+#define LARGE 100000 /* observations worth threads */
 
 enum { CAMERAS, IMAGES, POINTS, N_FILES };
 static const gchar *const file_names[N_FILES] = { "cameras.txt", "images.txt",
@@ -131,7 +134,7 @@ typedef struct {
   BundleModelFile files[BUNDLE_MODEL_FILES];
   gboolean binary;
   BundleModel *model;
-  BundleTracks tracks;
+  BundleProblem *problem;
 } Reading;
 
 static gboolean
@@ -177,7 +180,7 @@ static gboolean
 convert_images (Reading *r, GError **error)
 {
   const BundleModel *model = r->model;
-  BundleProblem *problem = r->tracks.problem;
+  BundleProblem *problem = r->problem;
 
   for (guint i = 0; i < model->n_images; i++) {
     BundleModelImage *image = &model->images[i];
@@ -198,30 +201,38 @@ convert_images (Reading *r, GError **error)
   return TRUE;
 }
 
-static gboolean
-convert_points (Reading *r, GError **error)
+/* Observations have the order of the elements. */
+static void
+convert_points (guint first, guint count, gpointer data)
 {
+  const Reading *r = data;
   const BundleModel *model = r->model;
-  BundleProblem *problem = r->tracks.problem;
+  BundleProblem *problem = r->problem;
 
-  for (guint i = 0; i < model->n_points && !cvis_cancelled_at (i); i++) {
+  for (guint i = first; i < first + count; i++) {
     const BundleModelPoint *point = &model->points[i];
 
     memcpy (problem->points + 3 * (gsize) i, point->x, sizeof (point->x));
     memcpy (problem->colours + 3 * (gsize) i, point->colour,
         sizeof (point->colour));
-    for (gsize k = 0; k < point->n; k++) {
-      const BundleModelElement *element = &model->elements[point->first + k];
+    for (gsize k = point->first; k < point->first + point->n; k++) {
+      const BundleModelElement *element = &model->elements[k];
       const gsize feature =
           model->images[element->image].first + element->feature;
       const gdouble *at = model->features[feature].at;
       const gdouble *centre = problem->views[element->image].centre;
 
-      if (!bundle_tracks_add (&r->tracks, element->image, i, at[0] - centre[0],
-              centre[1] - at[1], error))
-        return FALSE;
+      problem->camera_of[k] = element->image;
+      problem->point_of[k] = i;
+      problem->observed[2 * k] = at[0] - centre[0];
+      problem->observed[2 * k + 1] = centre[1] - at[1];
     }
   }
+}
+
+static void
+add_notes (const BundleModel *model, BundleProblem *problem)
+{
   if (model->n_lost)
     bundle_add_note (problem,
         "%" G_GSIZE_FORMAT " features of images.txt name points whose tracks "
@@ -232,26 +243,57 @@ convert_points (Reading *r, GError **error)
         "The tracks of points3D.txt contain %" G_GSIZE_FORMAT " features for "
         "which images.txt names no point. They were used.",
         model->n_unnamed);
-  return TRUE;
 }
 
 static gboolean
+check_sizes (const BundleModel *model, const BundleScanner *s, GError **error)
+{
+  if (model->n_points < 1)
+    return bundle_scan_fault (
+        s, s->end, "points", error, "0 is outside 1..2147483647");
+  if (model->n_elements < 1)
+    return bundle_scan_fault (
+        s, s->end, "observations", error, "the file has none");
+  return model->n_elements <= G_MAXUINT32
+         || bundle_scan_fault (s, s->end, "observations", error,
+             "the file has more than %u", G_MAXUINT32);
+}
+
+static BundleProblem *
 convert_model (Reading *r, const BundleScanner *points, GError **error)
 {
   const BundleModel *model = r->model;
+  BundleProblem *problem;
+  CvisPool *pool;
 
   for (guint i = 0; i < model->n_cameras; i++) {
     gdouble ignored[3];
 
     if (!convert_lens (r, i, ignored, error))
-      return FALSE;
+      return NULL;
   }
-  if (model->n_points < 1)
-    return bundle_scan_fault (
-        points, points->end, "points", error, "0 is outside 1..2147483647");
-  return bundle_tracks_init (
-             &r->tracks, model->n_images, model->n_points, TRUE, TRUE, error)
-         && convert_images (r, error) && convert_points (r, error);
+  if (!check_sizes (model, points, error))
+    return NULL;
+  r->problem = problem = bundle_problem_new_unset (
+      model->n_images, (guint) model->n_points, model->n_elements, error);
+  if (problem == NULL)
+    return NULL;
+  problem->views = g_try_new0 (BundleView, model->n_images);
+  problem->colours = g_try_malloc_n (model->n_points, 3);
+  if (!problem->views || !problem->colours) {
+    g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
+        "Not enough memory for a problem of this size");
+  } else if (convert_images (r, error)) {
+    pool = cvis_pool_new (model->n_elements < LARGE ? 1 : 0);
+    cvis_pool_run (pool, (guint) model->n_points, GRAIN, convert_points, r);
+    cvis_pool_free (pool);
+    add_notes (model, problem);
+    if (!cvis_cancelled ())
+      return problem;
+    cvis_refuse_cancelled (error);
+  }
+  bundle_problem_free (problem);
+  return NULL;
 }
 
 BundleProblem *
@@ -259,12 +301,8 @@ bundle_colmap_convert (BundleModel *model, GError **error)
 {
   const BundleScanner points = { "points3D.bin ", "", "", "", TRUE };
   Reading r = { .binary = TRUE, .model = model };
-  BundleProblem *problem = NULL;
 
-  if (convert_model (&r, &points, error))
-    problem = bundle_tracks_finish (&r.tracks, &points, error);
-  bundle_tracks_clear (&r.tracks);
-  return problem;
+  return convert_model (&r, &points, error);
 }
 
 static BundleProblem *
@@ -292,9 +330,8 @@ bundle_colmap_read (const gchar *data, gsize size, GError **error)
     r.files[i] = (BundleModelFile){ files[i].start,
       (gsize) (files[i].end - files[i].start) };
   r.model = bundle_model_parse (r.files, FALSE, error);
-  if (r.model && convert_model (&r, &files[POINTS], error))
-    problem = bundle_tracks_finish (&r.tracks, &files[POINTS], error);
-  bundle_tracks_clear (&r.tracks);
+  if (r.model)
+    problem = convert_model (&r, &files[POINTS], error);
   bundle_model_free (r.model);
   return problem;
 }
