@@ -44,8 +44,15 @@ G_BEGIN_DECLS
 #define MOTION_FIELD_FULL_WEIGHT 128
 /* Weight of the length of the vectors at the coarsest level, 1/64 */
 #define MOTION_FIELD_SHORT 4
-/* Spacing of the search for blocks that no neighbour's motion explains, pixels */
+/* Spacing of the search for blocks that no neighbour's motion explains, pixels, and the
+ * data cost from which a block searches: that of 8 levels */
 #define MOTION_FIELD_OWN_STEP 4
+#define MOTION_FIELD_OWN_COST 2048
+/* The same of the last search, and the number of points of its raster from which it
+ * descends */
+#define MOTION_FIELD_LAST_STEP 8
+#define MOTION_FIELD_LAST_COST 768
+#define MOTION_FIELD_LAST_STARTS 16
 
 /* A vector: on level 0 quarter pixels, else pixels of the level. */
 typedef struct {
@@ -273,12 +280,25 @@ motion_field_change_cost (gint32 noise)
   return 64 + 16 * noise;
 }
 
-/* Data cost from which a block of @samples searches on its own.
+/* Data cost from which a block of @samples searches on its own: that of twice the noise
+ * more than @cost.
  * @full: samples of a whole block */
 MOTION_FN gint32
-motion_field_unexplained (gint32 noise, gint32 samples, gint32 full)
+motion_field_unexplained (
+    gint32 cost, gint32 noise, gint32 samples, gint32 full)
 {
-  return 2048 * samples / full + 32 * noise;
+  return cost * samples / full + 32 * noise;
+}
+
+/* The data cost below which a block takes the vector of the last search; at most 0: none.
+ * A sharp minimum is motion, even where a strip that the reference hides costs much.
+ * @cost: of the block's vector; @excess: the least increase one pixel off it */
+MOTION_FN gint32
+motion_field_last_limit (gint32 cost, gint32 excess)
+{
+  gint32 gain = cost / 16 > 2 * excess ? cost / 16 : 2 * excess;
+
+  return 4 * excess < cost ? cost - gain : 0;
 }
 
 /* The mean difference of a block, rounded, from the sum over @n samples. */

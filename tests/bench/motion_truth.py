@@ -52,8 +52,8 @@ TIMED = (1080, 1920)
 LIMITS = {
     "translation 3.3, -1.7": (0.2, 0.3, 39.7),
     "translation 23 px": (0.05, 0.3, 33.6),
-    "pan 60 px": (0.05, 0.3, 33.8),
-    "zoom 1.03, rotation 2 degrees": (0.22, 0.5, 32.4),
+    "pan 60 px": (0.05, 0.3, 33.9),
+    "zoom 1.03, rotation 2 degrees": (0.22, 0.5, 32.6),
     "homography": (0.2, 0.3, 36.2),
     "object over background": (0.15, 1.2, 35.9),
     "noise 2": (0.2, 0.5, 39.7),
@@ -65,8 +65,8 @@ LIMITS = {
     "bricks 5, -3": (0.05, 0.5, 32.2),
     "fade 0.9": (0.12, 0.5, 26.2),
     "bars": (0.2, 1, 33.4),
-    "stereo aloe": (8.3, 23.5, 26.4),
-    "stereo motorcycle": (3.8, 15.5, 24.8),
+    "stereo aloe": (9.2, 24, 26.8),
+    "stereo motorcycle": (3.8, 15.5, 24.9),
 }
 
 

@@ -656,6 +656,36 @@ settle_blocks (Level *l)
 
 /* --- blocks that search on their own -------------------------------------------- */
 
+/* Compares @v with the best vector so far. */
+static void
+try_vector (const Field *f, Window win, MotionRect rect, Vector v, Vector *best,
+    gint32 *least)
+{
+  gint32 cost;
+
+  if (!is_in_rect (&rect, v))
+    return;
+  cost = data_cost (f, 0, win, v);
+  if (cost < *least) {
+    *least = cost;
+    *best = v;
+  }
+}
+
+/* The eight neighbours @step quarter pixels away. */
+static void
+try_around (const Field *f, Window win, MotionRect rect, gint32 step,
+    Vector *best, gint32 *least)
+{
+  Vector centre = *best;
+
+  for (guint k = 0; k < 8; k++)
+    try_vector (f, win, rect,
+        (Vector){ centre.x + step * neighbours[k][0],
+            centre.y + step * neighbours[k][1] },
+        best, least);
+}
+
 /* The vector of least data cost: of a raster over the range, then of the eight
  * neighbours at half the spacing, down to one pixel. */
 static Vector
@@ -665,39 +695,13 @@ search_alone (const Field *f, Window win, MotionRect rect)
   gint32 least = G_MAXINT32;
   Vector best = { 0, 0 };
 
-  for (gint32 y = -range; y <= range; y += spacing) {
-    for (gint32 x = -range; x <= range; x += spacing) {
-      Vector v = { 4 * x, 4 * y };
-      gint32 cost;
-
-      if (!is_in_rect (&rect, v))
-        continue;
-      cost = data_cost (f, 0, win, v);
-      if (cost < least) {
-        least = cost;
-        best = v;
-      }
-    }
-  }
+  for (gint32 y = -range; y <= range; y += spacing)
+    for (gint32 x = -range; x <= range; x += spacing)
+      try_vector (f, win, rect, (Vector){ 4 * x, 4 * y }, &best, &least);
   if (least == G_MAXINT32)
     least = data_cost (f, 0, win, best);
-  for (spacing /= 2; spacing > 0; spacing /= 2) {
-    Vector centre = best;
-
-    for (guint k = 0; k < 8; k++) {
-      Vector v = { centre.x + 4 * spacing * neighbours[k][0],
-        centre.y + 4 * spacing * neighbours[k][1] };
-      gint32 cost;
-
-      if (!is_in_rect (&rect, v))
-        continue;
-      cost = data_cost (f, 0, win, v);
-      if (cost < least) {
-        least = cost;
-        best = v;
-      }
-    }
-  }
+  for (spacing /= 2; spacing > 0; spacing /= 2)
+    try_around (f, win, rect, 4 * spacing, &best, &least);
   return best;
 }
 
@@ -711,8 +715,8 @@ choose_alone (const Level *l, gint32 column, gint32 row)
   Vector own = l->from[row * l->grid->columns + column], other;
   gint32 lambda = 2 * motion_field_lambda (f->config, 0, f->noise);
 
-  if (data_cost_inside (f, win, own)
-      <= motion_field_unexplained (f->noise, win.w * win.h, size * size))
+  if (data_cost_inside (f, win, own) <= motion_field_unexplained (
+          MOTION_FIELD_OWN_COST, f->noise, win.w * win.h, size * size))
     return own;
   other = search_alone (f, win, rect);
   return total_cost (
@@ -769,6 +773,68 @@ choose_side (const Level *l, gint32 column, gint32 row)
     }
   }
   return best;
+}
+
+/* --- the last search -------------------------------------------------------------- */
+
+/* A descent from the best point of the raster of those whose number has the remainder
+ * @start. */
+static Vector
+descend_from (
+    const Field *f, Window win, MotionRect rect, guint start, gint32 *least)
+{
+  gint32 range = (gint32) f->config->range;
+  guint n = 0;
+  Vector best = { 0, 0 };
+
+  *least = G_MAXINT32;
+  for (gint32 y = -range; y <= range; y += MOTION_FIELD_LAST_STEP)
+    for (gint32 x = -range; x <= range; x += MOTION_FIELD_LAST_STEP, n++)
+      if (n % MOTION_FIELD_LAST_STARTS == start)
+        try_vector (f, win, rect, (Vector){ 4 * x, 4 * y }, &best, least);
+  if (*least != G_MAXINT32)
+    for (gint32 step = 4 * MOTION_FIELD_LAST_STEP / 2; step >= 4; step /= 2)
+      try_around (f, win, rect, step, &best, least);
+  return best;
+}
+
+static Vector
+choose_last (const Level *l, gint32 column, gint32 row)
+{
+  const Field *f = l->field;
+  Window win = get_window (f, 0, column, row);
+  MotionRect rect = get_rect (l, column, row);
+  gint32 size = (gint32) f->config->block_size;
+  Vector own = l->from[row * l->grid->columns + column], best = own;
+  gint32 cost = data_cost (f, 0, win, own), around = G_MAXINT32, limit;
+  gint32 least = G_MAXINT32;
+
+  if (data_cost_inside (f, win, own) <= motion_field_unexplained (
+          MOTION_FIELD_LAST_COST, f->noise, win.w * win.h, size * size))
+    return own;
+  for (guint k = 0; k < 8; k++)
+    around = MIN (around, data_cost (f, 0, win,
+                              (Vector){ own.x + 4 * neighbours[k][0],
+                                  own.y + 4 * neighbours[k][1] }));
+  limit = motion_field_last_limit (cost, around - cost);
+  if (limit <= 0)
+    return own;
+  for (guint k = 0; k < MOTION_FIELD_LAST_STARTS; k++) {
+    gint32 other;
+    Vector v = descend_from (f, win, rect, k, &other);
+
+    if (other < least) {
+      least = other;
+      best = v;
+    }
+  }
+  if (least == G_MAXINT32)
+    return own;
+  if (f->config->subpel != MOTION_SUBPEL_NONE)
+    try_around (f, win, rect, 2, &best, &least);
+  if (f->config->subpel == MOTION_SUBPEL_QUARTER)
+    try_around (f, win, rect, 1, &best, &least);
+  return least < limit ? best : own;
 }
 
 /* --- evidence --------------------------------------------------------------------- */
@@ -848,7 +914,7 @@ get_evidence (const Level *l, gint32 column, gint32 row)
 
 /* --- a level --------------------------------------------------------------------- */
 
-typedef enum { PASS_ALL, PASS_ALONE, PASS_SIDES } PassKind;
+typedef enum { PASS_ALL, PASS_ALONE, PASS_SIDES, PASS_LAST } PassKind;
 
 static void
 make_pass (Level *l, PassKind kind, guint pass, gint32 step)
@@ -861,9 +927,10 @@ make_pass (Level *l, PassKind kind, guint pass, gint32 step)
   for (gint32 i = 0; i < grid->n; i++) {
     gint32 column = i % grid->columns, row = i / grid->columns;
 
-    grid->vectors[i] = kind == PASS_ALONE ? choose_alone (l, column, row)
-                       : kind == PASS_SIDES
-                           ? choose_side (l, column, row)
+    grid->vectors[i] = kind == PASS_ALONE   ? choose_alone (l, column, row)
+                       : kind == PASS_SIDES ? choose_side (l, column, row)
+                       : kind == PASS_LAST
+                           ? choose_last (l, column, row)
                            : choose (l, column, row, pass, step);
   }
 }
@@ -903,6 +970,7 @@ search_level (Field *f, guint level)
       make_pass (&l, PASS_ALL, pass++, 1);
     for (guint i = 0; i < MOTION_FIELD_SIDE_PASSES; i++)
       make_pass (&l, PASS_SIDES, pass++, 0);
+    make_pass (&l, PASS_LAST, pass++, 0);
     for (gint32 i = 0; i < grid->n; i++)
       f->evidence[i] = get_evidence (&l, i % grid->columns, i / grid->columns);
   }

@@ -1167,6 +1167,19 @@ field_try (const Block *b, Vector v, Vector *best, gint32 *least)
   }
 }
 
+/* The eight neighbours @step quarter pixels away. */
+static inline void
+field_try_around (const Block *b, gint32 step, Vector *best, gint32 *least)
+{
+  Vector centre = *best;
+
+  for (gint k = 0; k < 8; k++)
+    field_try (b,
+        (Vector){ centre.x + step * neighbours[k][0],
+            centre.y + step * neighbours[k][1] },
+        best, least);
+}
+
 static Vector
 field_search_alone (const Block *b)
 {
@@ -1179,15 +1192,8 @@ field_search_alone (const Block *b)
       field_try (b, (Vector){ 4 * x, 4 * y }, &best, &least);
   if (least == G_MAXINT32)
     least = field_cost_0 (b->field, b->win, best);
-  for (spacing /= 2; spacing > 0; spacing /= 2) {
-    Vector centre = best;
-
-    for (gint k = 0; k < 8; k++)
-      field_try (b,
-          (Vector){ centre.x + 4 * spacing * neighbours[k][0],
-              centre.y + 4 * spacing * neighbours[k][1] },
-          &best, &least);
-  }
+  for (spacing /= 2; spacing > 0; spacing /= 2)
+    field_try_around (b, 4 * spacing, &best, &least);
   return best;
 }
 
@@ -1225,8 +1231,8 @@ field_alone_rows (MotionCpuField *f, gint32 first, gint32 n)
 
       grid->vectors[i] = grid->from[i];
       if (field_cost_inside (f, win, grid->from[i])
-          <= motion_field_unexplained (
-              f->current->noise, win.w * win.h, size * size))
+          <= motion_field_unexplained (MOTION_FIELD_OWN_COST, f->current->noise,
+              win.w * win.h, size * size))
         continue;
       field_set_block (&b, f, column, row);
       other = field_search_alone (&b);
@@ -1294,6 +1300,93 @@ field_side_rows (MotionCpuField *f, gint32 first, gint32 n)
       field_set_block (&b, f, column, row);
       field_list_sides (&b);
       grid->vectors[b.i] = b.n > 1 ? field_choose_side (&b) : b.own;
+    }
+  }
+}
+
+/* --- the last search ---------------------------------------------------------------- */
+
+/* The least increase of the data cost one pixel off the block's vector. */
+static gint32
+field_measure_excess (const Block *b, gint32 cost)
+{
+  gint32 least = G_MAXINT32;
+
+  for (gint k = 0; k < 8; k++) {
+    Vector v = { b->own.x + 4 * neighbours[k][0],
+      b->own.y + 4 * neighbours[k][1] };
+
+    least = MIN (least, field_cost_0 (b->field, b->win, v));
+  }
+  return least - cost;
+}
+
+/* The vector of least data cost that descents from points of a raster find: each begins at
+ * the best of every MOTION_FIELD_LAST_STARTS-th point.
+ * @least: (out): its cost; G_MAXINT32: no point is allowed */
+static Vector
+field_search_last (const Block *b, gint32 *least)
+{
+  const MotionConfig *config = b->field->config;
+  gint32 range = (gint32) config->range, n = 0;
+  gint32 costs[MOTION_FIELD_LAST_STARTS];
+  Vector starts[MOTION_FIELD_LAST_STARTS], best = b->own;
+
+  for (gint k = 0; k < MOTION_FIELD_LAST_STARTS; k++)
+    costs[k] = G_MAXINT32;
+  for (gint32 y = -range; y <= range; y += MOTION_FIELD_LAST_STEP) {
+    for (gint32 x = -range; x <= range; x += MOTION_FIELD_LAST_STEP, n++) {
+      gint k = n % MOTION_FIELD_LAST_STARTS;
+
+      field_try (b, (Vector){ 4 * x, 4 * y }, &starts[k], &costs[k]);
+    }
+  }
+  *least = G_MAXINT32;
+  for (gint k = 0; k < MOTION_FIELD_LAST_STARTS; k++) {
+    if (costs[k] == G_MAXINT32)
+      continue;
+    for (gint32 step = 4 * MOTION_FIELD_LAST_STEP / 2; step >= 4; step /= 2)
+      field_try_around (b, step, &starts[k], &costs[k]);
+    if (costs[k] < *least) {
+      *least = costs[k];
+      best = starts[k];
+    }
+  }
+  if (*least == G_MAXINT32)
+    return best;
+  if (config->subpel != MOTION_SUBPEL_NONE)
+    field_try_around (b, 2, &best, least);
+  if (config->subpel == MOTION_SUBPEL_QUARTER)
+    field_try_around (b, 1, &best, least);
+  return best;
+}
+
+static void
+field_last_rows (MotionCpuField *f, gint32 first, gint32 n)
+{
+  MotionCpuGrid *grid = &f->grids[0];
+  gint32 size = (gint32) f->config->block_size;
+  Block b = { 0 };
+
+  for (gint32 row = first; row < first + n; row++) {
+    for (gint32 column = 0; column < grid->columns; column++) {
+      gint32 i = row * grid->columns + column, cost, limit, least;
+      Window win = field_window (f, column, row);
+      Vector other;
+
+      grid->vectors[i] = grid->from[i];
+      if (field_cost_inside (f, win, grid->from[i])
+          <= motion_field_unexplained (MOTION_FIELD_LAST_COST,
+              f->current->noise, win.w * win.h, size * size))
+        continue;
+      field_set_block (&b, f, column, row);
+      cost = field_cost_0 (f, win, b.own);
+      limit = motion_field_last_limit (cost, field_measure_excess (&b, cost));
+      if (limit <= 0)
+        continue;
+      other = field_search_last (&b, &least);
+      if (least < limit)
+        grid->vectors[i] = other;
     }
   }
 }
@@ -1422,6 +1515,7 @@ const MotionCpuFieldKernels FIELD_EXPAND_TABLE (MOTION_CPU_LEVEL) = {
   .settle = field_settle_rows,
   .alone = field_alone_rows,
   .sides = field_side_rows,
+  .last = field_last_rows,
   .ambiguity = field_ambiguity_rows,
   .evidence = field_evidence_rows,
 };

@@ -107,6 +107,7 @@ typedef struct {
   void (*settle) (MotionCpuField *field, gint32 first, gint32 n);
   void (*alone) (MotionCpuField *field, gint32 first, gint32 n);
   void (*sides) (MotionCpuField *field, gint32 first, gint32 n);
+  void (*last) (MotionCpuField *field, gint32 first, gint32 n);
   void (*ambiguity) (MotionCpuField *field, gint32 first, gint32 n);
   void (*evidence) (MotionCpuField *field, gint32 first, gint32 n);
 } MotionCpuFieldKernels;

@@ -687,6 +687,7 @@ search_level (MotionCpuField *f, CvisPool *pool, guint level)
     make_pass (f, pool, kernels->all, 1);
   for (guint i = 0; i < MOTION_FIELD_SIDE_PASSES; i++)
     make_pass (f, pool, kernels->sides, 0);
+  make_pass (f, pool, kernels->last, 0);
   run_rows (f, pool, kernels->evidence);
 }
 

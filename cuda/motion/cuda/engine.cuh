@@ -72,11 +72,11 @@ typedef struct {
  * @counts: blocks with each x and y, from -4 * 129 on; zero after each use
  * @ended: thread blocks that have ended; zero after each use
  * @dominant: candidate of all blocks of the level
- * @queued: blocks that search on their own
+ * @queued: blocks that search on their own; @remaining: those of the last search
  * @lit: samples of level 0 of the frame are compared as @light */
 typedef struct {
   guint32 counts[2][MOTION_FIELD_BINS];
-  guint32 ended, queued;
+  guint32 ended, queued, remaining;
   MotionFieldArea area;
   MotionFieldVector dominant;
   gboolean lit;
@@ -89,7 +89,7 @@ typedef struct {
  *   the sums are zero after each use
  * @cells: of the squares of 2 x 2 blocks, of 4 x 4, ...
  * @means: of the blocks of level 1; see field_means_kernel()
- * @queue: blocks that search on their own */
+ * @queue: blocks that search on their own, then those of the last search */
 typedef struct {
   gsize stride;
   MotionFieldGrid grids[MOTION_FIELD_LEVELS];

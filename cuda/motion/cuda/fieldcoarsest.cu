@@ -62,7 +62,7 @@ __launch_bounds__ (AREA_THREADS)
   if (threadIdx.x != 0)
     return;
   state->area = a;
-  state->queued = 0;
+  state->queued = state->remaining = 0;
   state->lit = FALSE;
 }
 

@@ -8,6 +8,7 @@
 
 /* the weights are computed before the second pass, which is not that of the queue */
 G_STATIC_ASSERT (MOTION_FIELD_WHOLE_PASSES > 1);
+G_STATIC_ASSERT (MOTION_FIELD_SIDE_PASSES > 0);
 
 namespace {
 
@@ -20,8 +21,8 @@ namespace {
 /* A pass. @from, @to: index of the vectors that it reads and writes; @before: of those
  * that the pass before read
  * @repeated: the pass before had the same step, weights and expected vectors
- * @queues: level 0: blocks that are unexplained are queued, and the vectors written to
- *   @before too */
+ * @queues: level 0: blocks that are unexplained are queued; a pass that is not at
+ *   boundaries also writes the vectors to @before */
 struct FieldPass {
   guint level, above;
   gint32 number, step;
@@ -361,7 +362,7 @@ __launch_bounds__ (FIELD_THREADS)
 
       if (motion_lane () == 0) {
         view.own (grid->vectors[pass.before])[i] = field_short (v);
-        if (cost > motion_field_unexplained (
+        if (cost > motion_field_unexplained (MOTION_FIELD_OWN_COST,
                 view.noise (), win.w * win.h, SIZE * SIZE))
           view.own (task.memory.queue)[atomicAdd (&view.state ()->queued, 1u)] =
               (guint32) i;
@@ -548,6 +549,29 @@ alone_least_key (guint32 key)
   return key;
 }
 
+/* Moves to the neighbour @step quarter pixels away of least data cost, if that is less:
+ * each warp computes one. */
+template <int SIZE>
+__device__ __forceinline__ void
+alone_refine (const FieldView &view, const FieldLanes<SIZE> &lanes,
+    const MotionRect &rect, gint32 step, MotionFieldVector *best, gint32 *least)
+{
+  const gint32 warp = (gint32) threadIdx.x / 32;
+  MotionFieldVector d = field_neighbour (warp);
+  const MotionFieldVector v = { best->x + step * d.x, best->y + step * d.y };
+  guint32 key = MOTION_NONE;
+
+  if (motion_contains (&rect, v.x, v.y))
+    key =
+        (guint32) lanes.cost (&view.field->reference, v) << 3 | (guint32) warp;
+  key = alone_least_key (key);
+  if ((gint32) (key >> 3) >= *least)
+    return;
+  d = field_neighbour ((gint32) (key & 7));
+  *least = (gint32) (key >> 3);
+  *best = MotionFieldVector{ best->x + step * d.x, best->y + step * d.y };
+}
+
 /* The vector of least data cost, the first among equals: of a raster, then of the eight
  * neighbours at half the spacing, down to a pixel. */
 template <int SIZE>
@@ -559,7 +583,8 @@ alone_search (const FieldView &view, const FieldLanes<SIZE> &lanes,
   const gint32 warp = (gint32) threadIdx.x / 32;
   const gint32 range = (gint32) view.task->config.range;
   const gint32 side = 2 * range / MOTION_FIELD_OWN_STEP + 1;
-  gint32 spacing = MOTION_FIELD_OWN_STEP, least;
+  const gint32 spacing = MOTION_FIELD_OWN_STEP;
+  gint32 least;
   guint32 key = MOTION_NONE;
   MotionFieldVector best = { 0, 0 };
 
@@ -580,23 +605,8 @@ alone_search (const FieldView &view, const FieldLanes<SIZE> &lanes,
       4 * ((gint32) (key & 0x1fff) % side * spacing - range),
       4 * ((gint32) (key & 0x1fff) / side * spacing - range)
     };
-  for (spacing /= 2; spacing > 0; spacing /= 2) {
-    MotionFieldVector v = field_neighbour (warp);
-
-    v.x = best.x + 4 * spacing * v.x;
-    v.y = best.y + 4 * spacing * v.y;
-    key = MOTION_NONE;
-    if (motion_contains (&rect, v.x, v.y))
-      key = (guint32) lanes.cost (reference, v) << 3 | (guint32) warp;
-    key = alone_least_key (key);
-    if ((gint32) (key >> 3) < least) {
-      const MotionFieldVector d = field_neighbour ((gint32) (key & 7));
-
-      least = (gint32) (key >> 3);
-      best = MotionFieldVector{ best.x + 4 * spacing * d.x,
-        best.y + 4 * spacing * d.y };
-    }
-  }
+  for (gint32 step = 4 * spacing / 2; step >= 4; step /= 2)
+    alone_refine<SIZE> (view, lanes, rect, step, &best, &least);
   return best;
 }
 
@@ -646,6 +656,27 @@ __launch_bounds__ (ALONE_THREADS)
 
 /* --- boundaries --------------------------------------------------------------------- */
 
+/* Queues the block @i for the last search, if its data cost is not explained. */
+template <int SIZE>
+__device__ __forceinline__ void
+sides_queue (
+    const FieldView &view, const FieldNear &near, gint32 i, MotionFieldVector v)
+{
+  const MotionFieldWindow win = field_window (view, 0, near.column, near.row);
+  FieldLanes<SIZE> lanes (view, near.column, near.row);
+  gint32 cost;
+
+  lanes.light (view.state ());
+  lanes.set_window (win);
+  cost = pass_cost_inside<SIZE> (view, lanes, near, win, v);
+  if (motion_lane () == 0
+      && cost > motion_field_unexplained (
+             MOTION_FIELD_LAST_COST, view.noise (), win.w * win.h, SIZE * SIZE))
+    view.own (
+        view.task->memory.queue)[atomicAdd (&view.state ()->remaining, 1u)] =
+        (guint32) i;
+}
+
 /* Lanes 1 to 8 have the vectors of neighbours that are not like the block's. */
 template <int SIZE>
 __global__ void
@@ -690,8 +721,131 @@ __launch_bounds__ (FIELD_THREADS)
       }
     }
   }
+  if (pass.queues)
+    sides_queue<SIZE> (view, near, i, best);
   if (motion_lane () == 0)
     view.own (grid->vectors[pass.to])[i] = field_short (best);
+}
+
+/* --- the last search ---------------------------------------------------------------- */
+
+/* A descent of a warp from the best point of the raster of those whose number has the
+ * remainder @start. Returns: the least data cost; G_MAXINT32: no point is allowed */
+template <int SIZE>
+__device__ __forceinline__ gint32
+last_descend (const FieldView &view, const FieldLanes<SIZE> &lanes,
+    const MotionRect &rect, gint32 start, MotionFieldVector *best)
+{
+  const MotionDevicePicture *reference = &view.field->reference;
+  const gint32 range = (gint32) view.task->config.range;
+  const gint32 spacing = MOTION_FIELD_LAST_STEP;
+  const gint32 side = 2 * range / spacing + 1;
+  gint32 least = G_MAXINT32;
+
+  for (gint32 n = start; n < side * side; n += MOTION_FIELD_LAST_STARTS) {
+    const MotionFieldVector v = { 4 * (n % side * spacing - range),
+      4 * (n / side * spacing - range) };
+    gint32 cost;
+
+    if (!motion_contains (&rect, v.x, v.y))
+      continue;
+    cost = lanes.cost (reference, v);
+    if (cost < least) {
+      least = cost;
+      *best = v;
+    }
+  }
+  for (gint32 step = 4 * spacing / 2; step >= 4 && least != G_MAXINT32;
+       step /= 2) {
+    const MotionFieldVector centre = *best;
+
+    for (gint32 k = 0; k < 8; k++) {
+      MotionFieldVector v = field_neighbour (k);
+      gint32 cost;
+
+      v = MotionFieldVector{ centre.x + step * v.x, centre.y + step * v.y };
+      if (!motion_contains (&rect, v.x, v.y))
+        continue;
+      cost = lanes.cost (reference, v);
+      if (cost < least) {
+        least = cost;
+        *best = v;
+      }
+    }
+  }
+  return least;
+}
+
+/* The vector of least data cost that the descents find, the first among equals; each warp
+ * makes every ALONE_WARPS-th. @least: (out): its cost; G_MAXINT32: no point is allowed */
+template <int SIZE>
+__device__ __forceinline__ MotionFieldVector
+last_search (const FieldView &view, const FieldLanes<SIZE> &lanes,
+    const MotionRect &rect, gint32 *least)
+{
+  __shared__ guint32 vectors[MOTION_FIELD_LAST_STARTS];
+  const MotionSubpel subpel = view.task->config.subpel;
+  guint32 key = MOTION_NONE;
+  MotionFieldVector best = { 0, 0 };
+
+  for (gint32 k = (gint32) threadIdx.x / 32; k < MOTION_FIELD_LAST_STARTS;
+       k += ALONE_WARPS) {
+    MotionFieldVector v = { 0, 0 };
+    const gint32 cost = last_descend<SIZE> (view, lanes, rect, k, &v);
+
+    vectors[k] = field_pack (v);
+    if (cost != G_MAXINT32)
+      key = min (key, (guint32) cost * MOTION_FIELD_LAST_STARTS + (guint32) k);
+  }
+  key = alone_least_key (key);
+  *least = G_MAXINT32;
+  if (key == MOTION_NONE)
+    return best;
+  best = field_unpack (vectors[key % MOTION_FIELD_LAST_STARTS]);
+  *least = (gint32) (key / MOTION_FIELD_LAST_STARTS);
+  if (subpel != MOTION_SUBPEL_NONE)
+    alone_refine<SIZE> (view, lanes, rect, 2, &best, least);
+  if (subpel == MOTION_SUBPEL_QUARTER)
+    alone_refine<SIZE> (view, lanes, rect, 1, &best, least);
+  return best;
+}
+
+/* A thread block takes blocks from the queue; its warps share the vectors of one. The
+ * search reads no neighbours, so it changes vectors[@pass.from]. */
+template <int SIZE>
+__global__ void
+__launch_bounds__ (ALONE_THREADS)
+    field_last_kernel (MOTION_PARAMETER (MotionDeviceTask, task),
+        MOTION_PARAMETER (FieldPass, pass))
+{
+  const FieldView view (&task);
+  const MotionDevicePicture *reference = &view.field->reference;
+  const MotionFieldGrid *grid = view.grid (0);
+  short2 *vectors = view.own (grid->vectors[pass.from]);
+  const guint32 n = view.state ()->remaining;
+
+  for (guint32 k = blockIdx.x; k < n; k += gridDim.x) {
+    const gint32 i = (gint32) view.own (task.memory.queue)[k];
+    const gint32 column = i % grid->columns, row = i / grid->columns;
+    const MotionFieldVector own = field_vector (vectors[i]);
+    const MotionFieldVector d = field_neighbour ((gint32) threadIdx.x / 32);
+    FieldLanes<SIZE> lanes (view, column, row);
+    MotionFieldVector other;
+    gint32 cost, limit, least;
+
+    lanes.light (view.state ());
+    lanes.set_window (field_window (view, 0, column, row));
+    cost = lanes.cost (reference, own);
+    limit = (gint32) alone_least_key ((guint32) lanes.cost (
+        reference, MotionFieldVector{ own.x + 4 * d.x, own.y + 4 * d.y }));
+    limit = motion_field_last_limit (cost, limit - cost);
+    if (limit <= 0)
+      continue;
+    other = last_search<SIZE> (
+        view, lanes, field_rect (&task.config, 0, column, row), &least);
+    if (least < limit && threadIdx.x == 0)
+      vectors[i] = field_short (other);
+  }
 }
 
 /* --- launches -------------------------------------------------------------------------- */
@@ -701,6 +855,7 @@ __launch_bounds__ (FIELD_THREADS)
 #define FIELD_ALONE(SIZE) field_alone_kernel<SIZE>
 #define FIELD_WEIGH(SIZE) field_weigh_kernel<SIZE>
 #define FIELD_SIDES(SIZE) field_sides_kernel<SIZE>
+#define FIELD_LAST(SIZE) field_last_kernel<SIZE>
 
 /* Launches a pass and makes @pass the next one. */
 void
@@ -774,6 +929,16 @@ field_start_alone (
   pass->step = 0;
 }
 
+/* The last search, for which the pass before has queued blocks. */
+void
+field_start_last (
+    const MotionDeviceTask *task, const FieldPass *pass, cudaStream_t stream)
+{
+  const dim3 grid (MIN (task->n_blocks, (guint) ALONE_BLOCKS), task->n_fields);
+
+  MOTION_LAUNCH_SIZE (FIELD_LAST, grid, ALONE_THREADS, stream, *task, *pass);
+}
+
 /* A pass at boundaries. */
 void
 field_start_sides (
@@ -823,8 +988,12 @@ motion_launch_field_level (const MotionDeviceTask *task, guint level,
                      && subpel == MOTION_SUBPEL_QUARTER;
        i++)
     field_start_pass (task, &pass, 1, stream);
-  for (gint32 i = 0; i < MOTION_FIELD_SIDE_PASSES && level == 0; i++)
+  for (gint32 i = 0; i < MOTION_FIELD_SIDE_PASSES && level == 0; i++) {
+    pass.queues = i == MOTION_FIELD_SIDE_PASSES - 1;
     field_start_sides (task, &pass, stream);
+  }
+  if (level == 0)
+    field_start_last (task, &pass, stream);
   *result = pass.from;
   return code == cudaSuccess ? cudaGetLastError () : code;
 }
