@@ -10,7 +10,7 @@
 
 /* The least noise that the preset for encoders assumes where the motion is smooth, 1/16
  * levels; half as much recursively, where a fault would last */
-#define STEADY_NOISE 64
+#define STEADY_NOISE 96
 
 void
 denoise_config_init (DenoiseConfig *config)
