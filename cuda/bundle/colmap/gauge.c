@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "cuda/bundle/colmap/turn.h"
+#include "cuda/bundle/turn.h"
 
 #define ROTATION 0x07
 #define POSITION 0x38

@@ -12,7 +12,7 @@
 
 #include "cuda/bundle/arithmetic.h"
 #include "cuda/bundle/colmap/names.h"
-#include "cuda/bundle/colmap/turn.h"
+#include "cuda/bundle/turn.h"
 
 #define LARGEST 1e100
 #define SWEEPS 50

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "cuda/bundle/colmap/priors.h"
-#include "cuda/bundle/colmap/turn.h"
+#include "cuda/bundle/turn.h"
 #include "cuda/bundle/pose.h"
 
 /* Greatest RMS distance of aligned images, relative to their extent */

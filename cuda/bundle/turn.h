@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Rotations as quaternions w, x, y, z of any length. For gauge.c and priors.c. */
+/* Rotations as quaternions w, x, y, z of any length. For pose.c and colmap/. */
 #pragma once
 
 #include <glib.h>
