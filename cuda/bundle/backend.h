@@ -21,7 +21,8 @@ typedef struct _BundleBackend BundleBackend;
  * create() has returned, and @problem until destroy()
  * @problem: in the frame of frame.h; read-only
  * @camera_constant: n_cameras masks of BUNDLE_CAMERA_ALL that include the
- *   settings fix_intrinsics and fix_first_camera; used instead of @problem's
+ *   settings fix_intrinsics and fix_first_camera; used instead of @problem's. Of each
+ *   frame if @problem has frames, which then are what "cameras" are below
  * @shared: the intrinsics of camera 0 are those of all cameras.
  *   @camera_constant marks them as constant for the other cameras, and they
  *   are equal at the start: sums over the observations of all cameras go to
@@ -79,10 +80,10 @@ typedef struct {
    *   camera 0 are sums. */
   gboolean (*read) (BundleBackend *backend, gdouble *cameras, gdouble *points,
       gdouble *blocks, GError **error);
-  /* Sets the parameters of the lenses to the state; %NULL: the backend has cameras of BAL
-   * only. */
-  gboolean (*read_lenses) (
-      BundleBackend *backend, BundleLens *lenses, GError **error);
+  /* Sets the parameters of the lenses and the poses of the sensors (nullable) to the
+   * state; %NULL: the backend has cameras of BAL only. */
+  gboolean (*read_lenses) (BundleBackend *backend, BundleLens *lenses,
+      BundleSensor *sensors, GError **error);
   /* Largest amount of device memory used so far, bytes; 0 on the CPU. */
   gsize (*get_bytes) (BundleBackend *backend);
 } BundleBackendOps;

@@ -26,11 +26,13 @@
  * the block is a square. */
 #define DEFICIENT_PIVOT 1e-13
 
-/* Memory of a solve besides the problem; the first two become the result. */
+/* Memory of a solve besides the problem; the first two become the result. Cameras are
+ * the problem's frames if it has some. */
 typedef struct {
   gdouble *cameras, *points; /* in the frame */
   BundleLens *lenses;        /* nullable */
   BundlePrior *priors;       /* nullable */
+  BundleSensor *sensors;     /* nullable */
   BundleFrame frame;
   guint16 *constant;
   gdouble *blocks;
@@ -44,6 +46,7 @@ work_clear (Work *work)
   free (work->points);
   free (work->lenses);
   free (work->priors);
+  free (work->sensors);
   free (work->constant);
   free (work->blocks);
 }
@@ -97,13 +100,51 @@ copy_lenses (Work *work, const BundleProblem *problem,
   return TRUE;
 }
 
+/* @problem with its frames as cameras, if it has some */
+static BundleProblem
+get_moving (const BundleProblem *problem)
+{
+  BundleProblem moving = *problem;
+
+  if (problem->frames) {
+    moving.n_cameras = problem->n_frames;
+    moving.cameras = problem->frames;
+    moving.camera_constant = problem->frame_constant;
+  }
+  return moving;
+}
+
+/* Priors and sensors in the frame */
+static gboolean
+enter_others (Work *work, const BundleProblem *problem, GError **error)
+{
+  if (problem->priors) {
+    work->priors = cvis_memory_new (
+        problem->n_priors * sizeof *work->priors, FALSE, error);
+    if (work->priors == NULL)
+      return FALSE;
+    bundle_frame_enter_priors (&work->frame, problem, work->priors);
+  }
+  if (problem->sensors) {
+    work->sensors = cvis_memory_new (
+        problem->n_lenses * sizeof *work->sensors, FALSE, error);
+    if (work->sensors == NULL)
+      return FALSE;
+    bundle_frame_enter_sensors (&work->frame, problem, work->sensors);
+  }
+  return TRUE;
+}
+
 /* @work: zeros; work_clear() is needed in any case */
 static gboolean
-work_init (Work *work, const BundleProblem *problem, const BundleConfig *config,
+work_init (Work *work, BundleProblem *problem, const BundleConfig *config,
     GError **error)
 {
-  gsize n = problem->n_cameras;
+  const BundleProblem moving = get_moving (problem);
+  gsize n = moving.n_cameras;
 
+  if (problem->frames)
+    bundle_problem_place_cameras (problem);
   if (!bundle_frame_init (&work->frame, problem, config->threads, error))
     return FALSE;
   work->cameras = cvis_memory_new (n * 9 * sizeof (gdouble), FALSE, error);
@@ -117,17 +158,12 @@ work_init (Work *work, const BundleProblem *problem, const BundleConfig *config,
         cvis_memory_new (n * TRIANGLE * sizeof (gdouble), FALSE, error);
   if (work->blocks == NULL || !copy_lenses (work, problem, config, error))
     return FALSE;
-  bundle_frame_enter (&work->frame, problem, work->cameras, work->points);
-  if (problem->priors) {
-    work->priors = cvis_memory_new (
-        problem->n_priors * sizeof *work->priors, FALSE, error);
-    if (work->priors == NULL)
-      return FALSE;
-    bundle_frame_enter_priors (&work->frame, problem, work->priors);
-  }
+  bundle_frame_enter (&work->frame, &moving, work->cameras, work->points);
+  if (!enter_others (work, problem, error))
+    return FALSE;
   for (gsize i = 0; i < n; i++) {
-    if (problem->camera_constant)
-      work->constant[i] = problem->camera_constant[i] & BUNDLE_CAMERA_ALL;
+    if (moving.camera_constant)
+      work->constant[i] = moving.camera_constant[i] & BUNDLE_CAMERA_ALL;
     if (config->fix_intrinsics || problem->lenses)
       work->constant[i] |= BUNDLE_CAMERA_INTRINSICS;
   }
@@ -199,9 +235,12 @@ find_deficient (
 {
   GArray *found = g_array_new (FALSE, FALSE, sizeof (guint32));
 
-  for (guint32 i = 0; i < problem->n_cameras; i++)
-    if (is_deficient (work->blocks + TRIANGLE * (gsize) i, work->constant[i]))
+  for (guint32 i = 0; i < problem->n_cameras; i++) {
+    const gsize at = problem->frames ? problem->frame_of[i] : i;
+
+    if (is_deficient (work->blocks + TRIANGLE * at, work->constant[at]))
       g_array_append_val (found, i);
+  }
   summary->n_deficient = found->len;
   summary->deficient =
       (guint32 *) g_array_free (found, summary->n_deficient == 0);
@@ -333,6 +372,27 @@ minimize (const Solve *solve, BundleSummary *summary, GError **error)
   }
 }
 
+/* Replaces the numbers of @problem by the result. */
+static void
+leave_frame (BundleProblem *problem, Work *work)
+{
+  const BundleProblem moving = get_moving (problem);
+  gdouble **cameras = problem->frames ? &problem->frames : &problem->cameras;
+  gdouble *points = problem->points, *start = *cameras;
+
+  bundle_frame_leave (&work->frame, &moving, work->cameras, work->points);
+  *cameras = work->cameras;
+  problem->points = work->points;
+  work->cameras = start;
+  work->points = points;
+  if (problem->frames) {
+    bundle_frame_leave_sensors (&work->frame, problem, work->sensors);
+    memcpy (problem->sensors, work->sensors,
+        problem->n_lenses * sizeof *work->sensors);
+    bundle_problem_place_cameras (problem);
+  }
+}
+
 gboolean
 bundle_solve (BundleProblem *problem, const BundleConfig *config,
     CvisContext *context, BundleProgress progress, gpointer user_data,
@@ -350,11 +410,16 @@ bundle_solve (BundleProblem *problem, const BundleConfig *config,
   if (!bundle_config_check (config, error)
       || !bundle_problem_check_state (problem, error))
     return FALSE;
+  if (context && problem->frames)
+    return cvis_refuse (error,
+        "rigs of several sensors are adjusted on the CPU only: use the "
+        "backend cpu or auto");
   if (work_init (&work, problem, config, error)) {
-    scaled.cameras = work.cameras;
+    *(scaled.frames ? &scaled.frames : &scaled.cameras) = work.cameras;
     scaled.points = work.points;
     scaled.lenses = work.lenses;
     scaled.priors = work.priors;
+    scaled.sensors = work.sensors;
     start.camera_constant = work.constant;
     start.shared = work.shared;
     start.solver = bundle_choose_solver (&start, config);
@@ -369,15 +434,10 @@ bundle_solve (BundleProblem *problem, const BundleConfig *config,
          && ops->read (
              solve.backend, work.cameras, work.points, work.blocks, error)
          && (!work.lenses
-             || ops->read_lenses (solve.backend, problem->lenses, error));
+             || ops->read_lenses (
+                 solve.backend, problem->lenses, work.sensors, error));
   if (done) {
-    gdouble *cameras = problem->cameras, *points = problem->points;
-
-    bundle_frame_leave (&work.frame, problem, work.cameras, work.points);
-    problem->cameras = work.cameras;
-    problem->points = work.points;
-    work.cameras = cameras;
-    work.points = points;
+    leave_frame (problem, &work);
     summary->solver = start.solver;
     if (summary->stop != BUNDLE_STOP_CANCELLED) {
       find_deficient (problem, &work, summary);

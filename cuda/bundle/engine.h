@@ -130,8 +130,8 @@ const gchar *bundle_stop_name (BundleStop stop);
  * @iterations: of Levenberg-Marquardt, including rejected ones
  * @pcg_iterations: total; 0 with a direct solver
  * @solver: the one that was used
- * @n_deficient: number of cameras whose 9 x 9 block is rank-deficient at the
- *   solution; they stay in the problem
+ * @n_deficient: number of cameras whose 9 x 9 block, with frames that of their frame, is
+ *   rank-deficient at the solution; they stay in the problem
  * @deficient: (nullable) (array length=n_deficient): indices of these
  *   cameras; g_free()
  * @n_behind: number of observations whose point lies behind the camera at the

@@ -224,6 +224,31 @@ bundle_frame_enter_priors (
   }
 }
 
+void
+bundle_frame_enter_sensors (const BundleFrame *frame,
+    const BundleProblem *problem, BundleSensor *sensors)
+{
+  for (guint i = 0; i < problem->n_lenses; i++) {
+    sensors[i] = problem->sensors[i];
+    for (guint k = 0; k < 3; k++)
+      sensors[i].pose[BUNDLE_CAMERA_TRANSLATION + k] /= frame->scale;
+  }
+}
+
+void
+bundle_frame_leave_sensors (const BundleFrame *frame,
+    const BundleProblem *problem, BundleSensor *sensors)
+{
+  for (guint i = 0; i < problem->n_lenses; i++) {
+    const gdouble *start = problem->sensors[i].pose;
+
+    for (guint k = BUNDLE_CAMERA_TRANSLATION; k < BUNDLE_CAMERA_FOCAL; k++)
+      sensors[i].pose[k] = sensors[i].pose[k] == start[k] / frame->scale
+                               ? start[k]
+                               : frame->scale * sensors[i].pose[k];
+  }
+}
+
 static void
 leave_camera (const BundleFrame *frame, const gdouble *start, gdouble *camera)
 {

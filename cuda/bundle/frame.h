@@ -32,6 +32,10 @@ gboolean bundle_frame_init (BundleFrame *frame, const BundleProblem *problem,
 void bundle_frame_enter (const BundleFrame *frame, const BundleProblem *problem,
     gdouble *cameras, gdouble *points);
 
+/* Writes the sensors of @problem in the frame. */
+void bundle_frame_enter_sensors (const BundleFrame *frame,
+    const BundleProblem *problem, BundleSensor *sensors);
+
 /* Writes the priors of @problem in the frame. */
 void bundle_frame_enter_priors (const BundleFrame *frame,
     const BundleProblem *problem, BundlePrior *priors);
@@ -40,5 +44,7 @@ void bundle_frame_enter_priors (const BundleFrame *frame,
  * are as bundle_frame_enter() wrote them get the bits of @problem. */
 void bundle_frame_leave (const BundleFrame *frame, const BundleProblem *problem,
     gdouble *cameras, gdouble *points);
+void bundle_frame_leave_sensors (const BundleFrame *frame,
+    const BundleProblem *problem, BundleSensor *sensors);
 
 G_END_DECLS

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include "cuda/bundle/problem.h"
+#include "cuda/bundle/turn.h"
 
 #define ORTHONORMAL 1e-3
 
@@ -140,6 +141,30 @@ bundle_pose_from_y_down (
   camera[BUNDLE_CAMERA_TRANSLATION + 1] = -t[1];
   camera[BUNDLE_CAMERA_TRANSLATION + 2] = -t[2];
   return bundle_rotation_from_quaternion (up, camera + BUNDLE_CAMERA_ROTATION);
+}
+
+void
+bundle_pose_multiply (const gdouble *a, const gdouble *b, gdouble *to)
+{
+  const gdouble *t = b + BUNDLE_CAMERA_TRANSLATION;
+  gdouble r[9], p[4], q[4], product[4], sum = 0;
+
+  for (guint i = 0; i < 3; i++)
+    sum += fabs (a[BUNDLE_CAMERA_ROTATION + i]);
+  if (sum > 0) {
+    bundle_rotation_to_quaternion (a + BUNDLE_CAMERA_ROTATION, p);
+    bundle_rotation_to_quaternion (b + BUNDLE_CAMERA_ROTATION, q);
+    bundle_turn_multiply (p, q, product);
+    bundle_rotation_from_quaternion (product, to + BUNDLE_CAMERA_ROTATION);
+  } else {
+    memcpy (to + BUNDLE_CAMERA_ROTATION, b + BUNDLE_CAMERA_ROTATION,
+        3 * sizeof *to);
+  }
+  bundle_rotation_to_matrix (a + BUNDLE_CAMERA_ROTATION, r);
+  for (guint i = 0; i < 3; i++)
+    to[BUNDLE_CAMERA_TRANSLATION + i] = r[3 * i] * t[0] + r[3 * i + 1] * t[1]
+                                        + r[3 * i + 2] * t[2]
+                                        + a[BUNDLE_CAMERA_TRANSLATION + i];
 }
 
 void

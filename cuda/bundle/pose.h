@@ -24,6 +24,9 @@ void bundle_pose_to_y_down (const gdouble *camera, gdouble q[4], gdouble t[3]);
 gboolean bundle_pose_from_y_down (
     const gdouble q[4], const gdouble t[3], gdouble *camera);
 
+/* Sets the pose of @to to that of @a after that of @b. If @a is 0, @to gets the bits of
+ * @b. */
+void bundle_pose_multiply (const gdouble *a, const gdouble *b, gdouble *to);
 /* Position of @camera: -R^T t */
 void bundle_pose_centre (const gdouble *camera, gdouble centre[3]);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cuda/bundle/arithmetic.h"
+#include "cuda/bundle/pose.h"
 #include "cuda/core/memory.h"
 
 /* @n elements of @size, zeroed if @clear */
@@ -85,6 +86,10 @@ bundle_problem_free (BundleProblem *problem)
   free (problem->lenses);
   free (problem->lens_of);
   free (problem->priors);
+  free (problem->frames);
+  free (problem->frame_of);
+  free (problem->frame_constant);
+  free (problem->sensors);
   free (problem->colours);
   for (guint i = 0; problem->views && i < problem->n_cameras; i++)
     g_free (problem->views[i].name);
@@ -137,6 +142,15 @@ bundle_problem_copy (const BundleProblem *problem, GError **error)
           &p->lens_of, problem->lens_of, cameras, sizeof *p->lens_of, error)
       || !copy_array (&p->priors, problem->priors, problem->n_priors,
           sizeof *p->priors, error)
+      || !copy_array (&p->frames, problem->frames,
+          (gsize) problem->n_frames * BUNDLE_CAMERA_SIZE, sizeof *p->frames,
+          error)
+      || !copy_array (
+          &p->frame_of, problem->frame_of, cameras, sizeof *p->frame_of, error)
+      || !copy_array (&p->frame_constant, problem->frame_constant,
+          problem->n_frames, sizeof *p->frame_constant, error)
+      || !copy_array (&p->sensors, problem->sensors, problem->n_lenses,
+          sizeof *p->sensors, error)
       || !copy_array (
           &p->colours, problem->colours, points * 3, sizeof *p->colours, error)
       || !copy_array (
@@ -146,6 +160,7 @@ bundle_problem_copy (const BundleProblem *problem, GError **error)
   }
   p->n_lenses = problem->n_lenses;
   p->n_priors = problem->n_priors;
+  p->n_frames = problem->n_frames;
   for (guint i = 0; p->views && i < p->n_cameras; i++)
     p->views[i].name = g_strdup (problem->views[i].name);
   p->notes = g_strdup (problem->notes);
@@ -227,10 +242,33 @@ check_priors (const BundleProblem *problem, GError **error)
   return TRUE;
 }
 
+static gboolean
+check_frames (const BundleProblem *problem, GError **error)
+{
+  if (problem->frames == NULL)
+    return TRUE;
+  if (problem->lenses == NULL || problem->priors)
+    return cvis_refuse (error, problem->lenses
+                                   ? "priors are not supported with rigs"
+                                   : "rigs need cameras with lenses");
+  for (guint i = 0; i < problem->n_cameras; i++)
+    if (problem->frame_of[i] >= problem->n_frames)
+      return cvis_refuse (error, "camera %u has frame %u, must be 0 to %u", i,
+          problem->frame_of[i], problem->n_frames - 1);
+  for (guint i = 0; i < problem->n_lenses; i++)
+    if (find_not_finite (problem->sensors[i].pose, BUNDLE_CAMERA_SIZE)
+        < BUNDLE_CAMERA_SIZE)
+      return cvis_refuse (
+          error, "a number of the pose of sensor %u is not finite", i);
+  return check_finite (
+      "frame", problem->frames, problem->n_frames, BUNDLE_CAMERA_SIZE, error);
+}
+
 gboolean
 bundle_problem_check_state (const BundleProblem *problem, GError **error)
 {
   return check_lenses (problem, error) && check_priors (problem, error)
+         && check_frames (problem, error)
          && check_finite ("camera", problem->cameras, problem->n_cameras,
              BUNDLE_CAMERA_SIZE, error)
          && check_finite (
@@ -248,6 +286,15 @@ bundle_problem_check (const BundleProblem *problem, GError **error)
              "point", problem->point_of, n, problem->n_points, error)
          && bundle_problem_check_state (problem, error)
          && check_finite ("observation", problem->observed, n, 2, error);
+}
+
+void
+bundle_problem_place_cameras (BundleProblem *problem)
+{
+  for (gsize i = 0; i < problem->n_cameras; i++)
+    bundle_pose_multiply (problem->sensors[problem->lens_of[i]].pose,
+        problem->frames + BUNDLE_CAMERA_SIZE * (gsize) problem->frame_of[i],
+        problem->cameras + BUNDLE_CAMERA_SIZE * i);
 }
 
 void

@@ -53,6 +53,17 @@ typedef struct {
 } BundlePrior;
 
 /**
+ * BundleSensor: where the cameras of a lens are in their rig
+ * @pose: as the first six parameters of a camera, from the rig's axes to the camera's; the
+ *   rest is 0. All 0: the reference, whose pose is that of the rig
+ * @constant: the solver keeps it
+ */
+typedef struct {
+  gdouble pose[BUNDLE_CAMERA_SIZE];
+  gboolean constant;
+} BundleSensor;
+
+/**
  * BundleProblem:
  * @n_cameras, @n_points: each 1..2^31 - 1
  * @n_observations: 1..2^32 - 1
@@ -71,6 +82,13 @@ typedef struct {
  * @lens_of: n_cameras indices of lenses; %NULL without lenses
  * @priors: (nullable): n_priors, any number for a camera; only with lenses, on the
  *   CPU, and not stored by any format
+ * @frames: (nullable): n_frames * BUNDLE_CAMERA_SIZE: poses of rigs, whose cameras move
+ *   together: that of camera i is the product of @sensors[lens_of[i]] and
+ *   @frames[frame_of[i]]. The first six parameters of each are used, and @cameras, which
+ *   bundle_problem_place_cameras() computes, are results. Only with lenses, on the CPU,
+ *   without priors, and not stored by any format
+ * @frame_of: n_cameras; @frame_constant: n_frames masks, used instead of
+ *   @camera_constant; @sensors: n_lenses; %NULL without frames
  * @colours: (nullable): n_points * 3: red, green, blue
  * @views: (nullable): n_cameras
  * @notes: (nullable): sentences about what the reader of a file skipped, guessed
@@ -95,6 +113,11 @@ typedef struct {
   guint32 *lens_of;
   guint n_priors;
   BundlePrior *priors;
+  guint n_frames;
+  gdouble *frames;
+  guint32 *frame_of;
+  guint16 *frame_constant;
+  BundleSensor *sensors;
   guint8 *colours;
   BundleView *views;
   gchar *notes;
@@ -112,6 +135,8 @@ void bundle_problem_free (BundleProblem *problem);
 /* Returns: %NULL with CVIS_ERROR_MEMORY */
 BundleProblem *bundle_problem_copy (
     const BundleProblem *problem, GError **error);
+/* Sets the poses of @problem's cameras, which has frames. */
+void bundle_problem_place_cameras (BundleProblem *problem);
 /* Whether every index is in its range and every number finite.
  * Returns: FALSE with CVIS_ERROR_INVALID that names the first fault */
 gboolean bundle_problem_check (const BundleProblem *problem, GError **error);

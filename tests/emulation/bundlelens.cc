@@ -245,7 +245,7 @@ solver_read (Solver *s)
 {
   g_assert_true (
       s->ops->read (s->backend, s->cameras, s->points, s->blocks, NULL));
-  g_assert_true (s->ops->read_lenses (s->backend, s->lenses, NULL));
+  g_assert_true (s->ops->read_lenses (s->backend, s->lenses, NULL, NULL));
 }
 
 void

@@ -111,6 +111,104 @@ bundle_lens_true (const BundleLens *lenses, guint n)
   return p;
 }
 
+/* --- rigs ------------------------------------------------------------------------- */
+
+#define WINDOW 6 /* frames that see a point */
+
+static void
+place_rig (BundleProblem *p, guint n)
+{
+  p->frames = calloc (p->n_frames, 9 * sizeof *p->frames);
+  p->frame_constant = calloc (p->n_frames, sizeof *p->frame_constant);
+  p->frame_of = calloc (p->n_cameras, sizeof *p->frame_of);
+  p->sensors = calloc (n, sizeof *p->sensors);
+  p->sensors[0].constant = TRUE;
+  for (guint s = 1; s < n; s++)
+    for (guint k = 0; k < 6; k++)
+      p->sensors[s].pose[k] =
+          k < 3 ? 0.2 * sin (5. * s + 3 * k) : 0.4 * cos (2. * s + k);
+  for (guint f = 0; f < p->n_frames; f++) {
+    gdouble *pose = p->frames + 9 * (gsize) f;
+
+    pose[1] = -2 * G_PI * f / p->n_frames; /* towards the middle of the ring */
+    pose[2] = 0.02 * sin (3. * f);
+    pose[3] = 0.1 * sin (5. * f);
+    pose[4] = 0.3 * cos (2. * f);
+    pose[5] = -5;
+  }
+}
+
+static gboolean
+lacks_image (guint frame, guint sensor)
+{
+  return (7 * frame + 3 * sensor) % 5 == 0;
+}
+
+BundleProblem *
+bundle_lens_rig (const BundleLens *lenses, guint n, guint frames, guint points,
+    gboolean gaps)
+{
+  g_autofree guint32 *number = g_new (guint32, (gsize) frames * n);
+  guint32 n_images = 0;
+  gsize n_seen = 0;
+  BundleProblem *p;
+
+  for (guint i = 0; i < frames * n; i++)
+    number[i] = gaps && lacks_image (i / n, i % n) ? G_MAXUINT32 : n_images++;
+  p = bundle_problem_new (n_images, points, (gsize) points * WINDOW * n, NULL);
+  bundle_lens_add (p, lenses, n);
+  p->n_frames = frames;
+  place_rig (p, n);
+  for (guint i = 0; i < frames * n; i++)
+    if (number[i] != G_MAXUINT32) {
+      /* in another order than that of the frames */
+      number[i] = n_images - 1 - number[i];
+      p->frame_of[number[i]] = i / n;
+      p->lens_of[number[i]] = i % n;
+    }
+  bundle_problem_place_cameras (p);
+  for (guint i = 0; i < points; i++) {
+    gdouble *x = p->points + 3 * (gsize) i;
+
+    for (guint k = 0; k < 3; k++)
+      x[k] = 1.2 * sin (12.9898 * i + 78.233 * k);
+    for (guint k = 0; k < WINDOW * n; k++) {
+      const guint32 c = number[(i % frames * n + k) % (frames * n)];
+      BundleConstants pose;
+      gdouble q[3];
+
+      if (c == G_MAXUINT32)
+        continue;
+      bundle_constants (p->cameras + 9 * (gsize) c, &pose);
+      for (guint r = 0; r < 3; r++)
+        q[r] = pose.r[3 * r] * x[0] + pose.r[3 * r + 1] * x[1]
+               + pose.r[3 * r + 2] * x[2] + pose.t[r];
+      bundle_lens_image (&lenses[p->lens_of[c]], q, p->observed + 2 * n_seen);
+      p->camera_of[n_seen] = c;
+      p->point_of[n_seen++] = i;
+    }
+  }
+  p->n_observations = n_seen;
+  return p;
+}
+
+void
+bundle_lens_disturb (BundleProblem *p)
+{
+  for (gsize i = 0; i < 3 * (gsize) p->n_points; i++)
+    p->points[i] += 0.01 * sin ((gdouble) i);
+  for (guint i = 0; i < 9 * p->n_frames; i++)
+    if (i % 9 < 6 && !(p->frame_constant[i / 9] >> i % 9 & 1))
+      p->frames[i] += 0.01 * cos ((gdouble) i);
+  for (guint i = 0; i < p->n_lenses; i++) {
+    for (guint k = 0; k < 6 && !p->sensors[i].constant; k++)
+      p->sensors[i].pose[k] += 0.02 * sin (6. * i + k);
+    if (!(p->lenses[i].constant & 1))
+      p->lenses[i].parameters[0] *= 1.01;
+  }
+  bundle_problem_place_cameras (p);
+}
+
 void
 bundle_lens_add_priors (BundleProblem *p, guint n)
 {

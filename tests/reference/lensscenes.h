@@ -26,6 +26,14 @@ BundleLens bundle_lens_example (guint model);
  * the truth. */
 BundleProblem *bundle_lens_true (const BundleLens *lenses, guint n);
 
+/* Frames of a rig with a sensor for each of the @n lenses, on a ring, observations without
+ * noise. A point is seen from six frames in a row. @gaps: images that frames lack, some of
+ * the reference, sensor 0. The start is the truth. */
+BundleProblem *bundle_lens_rig (const BundleLens *lenses, guint n, guint frames,
+    guint points, gboolean gaps);
+/* Moves frames, sensors, points and focal lengths that are not constant from it. */
+void bundle_lens_disturb (BundleProblem *problem);
+
 /* Problems for comparisons of backends, numbered from 0: each model, mixtures, shared
  * lenses and one for each camera, constant parameters, losses, points behind cameras,
  * long tracks. Returns: %NULL after the last */

@@ -9,7 +9,10 @@
  * begins at a multiple of BUNDLE_LANES and is padded with copies of its last
  * observation with weight 0. A segment is the unit of work. Sums run first
  * over the lanes of a segment, then over the segments of a camera, in order,
- * so they do not depend on the number of threads. */
+ * so they do not depend on the number of threads.
+ *
+ * Where the problem has frames, these are the cameras here, and its cameras are their
+ * images; the slots of a frame are sorted by image. */
 #pragma once
 
 #include "cuda/bundle/arithmetic.h"
@@ -23,18 +26,21 @@ G_BEGIN_DECLS
 #define BUNDLE_TRIANGLE 45 /* elements of a symmetric 9 x 9 matrix */
 #define BUNDLE_SUMS 55     /* of a segment: triangle, gradient, cost */
 #define BUNDLE_SUM_COST 54
-#define BUNDLE_STEP (9 + BUNDLE_LENS_SIZE) /* of a camera and its lens */
+/* Columns of a lens: those of its parameters and of the pose of its sensor */
+#define BUNDLE_LENS_COLUMNS (BUNDLE_LENS_SIZE + 6)
+#define BUNDLE_STEP (9 + BUNDLE_LENS_COLUMNS) /* of a camera and its lens */
 #define BUNDLE_POINT 4    /* doubles for each point, the last one 0 */
 #define BUNDLE_CHUNK 2048 /* elements of a vector summed together */
 #define BUNDLE_CHUNK_SUMS 2
 #define BUNDLE_MARGIN 16 /* columns behind those of a dense matrix */
 
 /* @n: number of slots, a multiple of BUNDLE_LANES; the first @n_real are
- *   observations */
+ *   observations
+ * @image: with lenses: index into the images of BundleCpuLenses */
 typedef struct {
   gsize first;
   guint32 n, n_real;
-  guint32 camera;
+  guint32 camera, image;
 } BundleSegment;
 
 typedef struct _BundleCluster BundleCluster;
@@ -54,6 +60,7 @@ struct _BundleBackend {
   const BundleProblem *problem;
   gboolean shared;
   guint n_cameras, n_points;
+  guint32 *image_at; /* the problem's cameras by frame; NULL: without frames */
   guint16 *camera_constant;
   guint32 *point_at;      /* of the problem's points; NULL: at their indices */
   guint8 *point_constant; /* nullable */
@@ -198,6 +205,19 @@ bundle_cpu_expand (
       v[i] = x[i];
 }
 
+/* The problem's camera at place @i of the order of slots, and where its pose is */
+static inline guint32
+bundle_cpu_image_at (const BundleBackend *b, guint i)
+{
+  return b->image_at ? b->image_at[i] : i;
+}
+
+static inline guint32
+bundle_cpu_pose_of (const BundleBackend *b, guint32 camera)
+{
+  return b->image_at ? b->problem->frame_of[camera] : camera;
+}
+
 /* Index of element i, j (i <= j) of a symmetric 9 x 9 matrix. */
 static inline guint
 bundle_cpu_at (guint i, guint j)
@@ -209,7 +229,9 @@ bundle_cpu_at (guint i, guint j)
 
 void bundle_cpu_for_segments (BundleBackend *b, CvisPoolFunc func);
 void bundle_cpu_for_cameras (BundleBackend *b, CvisPoolFunc func);
-/* Sums @n elements from @at on of the segments of a camera. */
+/* Sums @n elements from @at on of segments @first..@end-1, or of those of a camera. */
+void bundle_cpu_sum_segments (const BundleBackend *b, guint first, guint end,
+    guint at, guint n, gdouble *to);
 void bundle_cpu_sum_camera (
     const BundleBackend *b, guint camera, guint at, guint n, gdouble *to);
 gboolean bundle_cpu_linearize (

@@ -36,6 +36,7 @@ bundle_cpu_destroy (BundleBackend *b)
   if (b->pool)
     cvis_pool_free (b->pool);
   free (b->camera_constant);
+  free (b->image_at);
   free (b->point_at);
   free (b->point_constant);
   free (b->segments);
@@ -155,8 +156,8 @@ order_points (BundleBackend *b, GError **error)
     return FALSE;
   memset (b->point_at, 0xff, b->n_points * sizeof *b->point_at);
   for (gsize i = 0; i < problem->n_observations && !cvis_cancelled_at (i); i++)
-    b->point_at[problem->point_of[i]] =
-        MIN (b->point_at[problem->point_of[i]], problem->camera_of[i]);
+    b->point_at[problem->point_of[i]] = MIN (b->point_at[problem->point_of[i]],
+        bundle_cpu_pose_of (b, problem->camera_of[i]));
   for (gsize i = 0; i < b->n_points; i++) {
     b->point_at[i] = MIN (b->point_at[i], b->n_cameras);
     first[b->point_at[i]]++;
@@ -182,7 +183,29 @@ copy_constant_points (BundleBackend *b, GError **error)
   return TRUE;
 }
 
-/* Builds the segments; @next: slot of each camera's first observation. */
+/* Sorts the problem's cameras by frame. */
+static gboolean
+order_images (BundleBackend *b, GError **error)
+{
+  const BundleProblem *problem = b->problem;
+  guint32 *first = NULL;
+
+  if (problem->frames == NULL)
+    return TRUE;
+  if (!NEW_UNSET (&b->image_at, problem->n_cameras)
+      || !NEW (&first, (gsize) b->n_cameras + 1))
+    return FALSE;
+  for (guint i = 0; i < problem->n_cameras; i++)
+    first[problem->frame_of[i]]++;
+  sum_counts (first, b->n_cameras);
+  for (guint i = 0; i < problem->n_cameras; i++)
+    b->image_at[first[problem->frame_of[i]]++] = i;
+  free (first);
+  return TRUE;
+}
+
+/* Builds the segments; @next: slot of the first observation of each of the problem's
+ * cameras */
 static gboolean
 make_segments (BundleBackend *b, guint32 *next, GError **error)
 {
@@ -194,12 +217,15 @@ make_segments (BundleBackend *b, guint32 *next, GError **error)
     next[problem->camera_of[i]]++;
   if (cvis_cancelled ())
     return cvis_refuse_cancelled (error);
-  for (guint i = 0; i < b->n_cameras; i++) {
-    b->camera_first[i] = n;
-    n += (next[i] + BUNDLE_SEGMENT - 1) / BUNDLE_SEGMENT;
+  for (guint i = 0; i < problem->n_cameras; i++) {
+    const guint count = (next[i] + BUNDLE_SEGMENT - 1) / BUNDLE_SEGMENT;
+
+    b->camera_first[bundle_cpu_pose_of (b, i) + 1] += count;
+    n += count;
     slots += (next[i] + (gsize) BUNDLE_LANES - 1) / BUNDLE_LANES * BUNDLE_LANES;
   }
-  b->camera_first[b->n_cameras] = n;
+  for (guint i = 0; i < b->n_cameras; i++)
+    b->camera_first[i + 1] += b->camera_first[i];
   b->n_segments = n;
   b->n_slots = slots;
   if (slots > G_MAXUINT32)
@@ -208,16 +234,18 @@ make_segments (BundleBackend *b, guint32 *next, GError **error)
         problem->n_observations);
   if (!NEW (&b->segments, n))
     return FALSE;
-  slots = 0;
-  for (guint i = 0; i < b->n_cameras; i++) {
-    guint32 left = next[i];
+  slots = n = 0;
+  for (guint i = 0; i < problem->n_cameras; i++) {
+    const guint32 camera = bundle_cpu_image_at (b, i);
+    const guint32 pose = bundle_cpu_pose_of (b, camera);
+    guint32 left = next[camera];
 
-    next[i] = (guint32) slots;
-    for (guint s = b->camera_first[i]; s < b->camera_first[i + 1]; s++) {
+    next[camera] = (guint32) slots;
+    while (left > 0) {
       guint32 count = MIN (left, BUNDLE_SEGMENT);
       guint32 filled = (count + BUNDLE_LANES - 1) / BUNDLE_LANES * BUNDLE_LANES;
 
-      b->segments[s] = (BundleSegment){ slots, filled, count, i };
+      b->segments[n++] = (BundleSegment){ slots, filled, count, pose, i };
       slots += filled;
       left -= count;
     }
@@ -273,8 +301,10 @@ make_index (BundleBackend *b, GError **error)
   guint32 *next = NULL;
   gboolean done;
 
-  done = (b->problem->lenses == NULL || order_points (b, error))
-         && copy_constant_points (b, error) && NEW (&next, b->n_cameras)
+  done = order_images (b, error)
+         && (b->problem->lenses == NULL || order_points (b, error))
+         && copy_constant_points (b, error)
+         && NEW (&next, b->problem->n_cameras)
          && NEW (&b->camera_first, (gsize) b->n_cameras + 1)
          && make_segments (b, next, error)
          && NEW_UNSET (&b->slot_point, b->n_slots)
@@ -332,7 +362,7 @@ bundle_cpu_create (const BundleStart *start, const BundleConfig *config,
   b->config = *config;
   b->problem = problem;
   b->shared = start->shared;
-  b->n_cameras = problem->n_cameras;
+  b->n_cameras = problem->frames ? problem->n_frames : problem->n_cameras;
   b->n_points = problem->n_points;
   b->kernels = problem->lenses ? choose_lens_kernels () : choose_kernels ();
   b->pool = cvis_pool_new (config->threads);
@@ -348,7 +378,7 @@ bundle_cpu_create (const BundleStart *start, const BundleConfig *config,
     bundle_cpu_destroy (b);
     return NULL;
   }
-  memcpy (b->cameras, problem->cameras,
+  memcpy (b->cameras, problem->frames ? problem->frames : problem->cameras,
       (gsize) b->n_cameras * 9 * sizeof *b->cameras);
   for (guint i = 0; i < b->n_cameras; i++)
     bundle_constants (b->cameras + 9 * (gsize) i, &b->constants[i]);

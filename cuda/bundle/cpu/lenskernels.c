@@ -7,7 +7,11 @@
  * (lenses.h); the other loops do not depend on the camera model.
  *
  * With A the derivatives by P, those by the step of the pose are -A [P]x and A, and
- * those by the point A R. */
+ * those by the point A R.
+ *
+ * With a sensor (R_s, t_s) in a rig, P = R_s Q + t_s and Q = R X + t, of the rig's pose.
+ * The derivatives by the step of the sensor's pose are -A [P]x and A; the rows that are
+ * stored are A R_s and Q, in place of A and P, so the other loops do not know it. */
 #include "cuda/bundle/cpu/lenses.h"
 #include "cuda/bundle/cpu/segment.h"
 #include "cuda/bundle/lens/observation.h"
@@ -16,7 +20,7 @@
 typedef struct {
   Column x, y, square;
   Column a[6], q[3];
-  Column by[2 * BUNDLE_LENS_SIZE];
+  Column by[2 * BUNDLE_LENS_COLUMNS];
 } Seen;
 
 /* @n: number of parameters; it, @model, @n_focal and @derive are constant after
@@ -41,19 +45,77 @@ see_slots (BundleLensModel model, int n_focal, guint n, const gdouble *lens,
         seen->q[e][i] = sight.q[e];
       for (guint e = 0; e < n; e++) {
         seen->by[e][i] = sight.by[0][e];
-        seen->by[BUNDLE_LENS_SIZE + e][i] = sight.by[1][e];
+        seen->by[BUNDLE_LENS_COLUMNS + e][i] = sight.by[1][e];
       }
     }
   }
 }
 
+/* Where the camera is whose rig is at @rig */
+static BundleConstants
+place_sensor (const BundleSensor *sensor, const BundleConstants *rig)
+{
+  BundleConstants c;
+
+  bundle_constants (sensor->pose, &c);
+  for (guint i = 0; i < 3; i++) {
+    const gdouble x = c.r[3 * i], y = c.r[3 * i + 1], z = c.r[3 * i + 2];
+
+    for (guint k = 0; k < 3; k++)
+      c.r[3 * i + k] = x * rig->r[k] + y * rig->r[3 + k] + z * rig->r[6 + k];
+    c.t[i] += x * rig->t[0] + y * rig->t[1] + z * rig->t[2];
+  }
+  return c;
+}
+
+/* The derivatives by the sensor's step behind those by the lens; then A R_s and Q */
+static void
+put_sensor_rows (const BundleSensor *sensor, const BundleSegment *s, Seen *seen)
+{
+  BundleConstants c;
+
+  bundle_constants (sensor->pose, &c);
+  for (guint row = 0; row < 2; row++) {
+    Column *a = seen->a + 3 * row;
+    Column *by = seen->by + row * BUNDLE_LENS_COLUMNS + BUNDLE_LENS_SIZE;
+
+    for (guint i = 0; i < s->n; i++) {
+      const gdouble ax = a[0][i], ay = a[1][i], az = a[2][i];
+      const gdouble x = seen->q[0][i], y = seen->q[1][i], z = seen->q[2][i];
+
+      by[0][i] = y * az - z * ay;
+      by[1][i] = z * ax - x * az;
+      by[2][i] = x * ay - y * ax;
+      by[3][i] = ax;
+      by[4][i] = ay;
+      by[5][i] = az;
+      for (guint k = 0; k < 3; k++)
+        a[k][i] = ax * c.r[k] + ay * c.r[3 + k] + az * c.r[6 + k];
+    }
+  }
+  for (guint i = 0; i < s->n; i++) {
+    const gdouble x = seen->q[0][i] - c.t[0], y = seen->q[1][i] - c.t[1];
+    const gdouble z = seen->q[2][i] - c.t[2];
+
+    for (guint k = 0; k < 3; k++)
+      seen->q[k][i] = x * c.r[k] + y * c.r[3 + k] + z * c.r[6 + k];
+  }
+}
+
+/* @sensors: (nullable) */
 INLINE void
 see_segment (const BundleBackend *b, const BundleSegment *s,
     const gdouble *points, const BundleConstants *constants,
-    const BundleLens *lenses, gboolean derive, Seen *seen)
+    const BundleLens *lenses, const BundleSensor *sensors, gboolean derive,
+    Seen *seen)
 {
-  const BundleLens *lens = &lenses[b->lenses->of[s->camera]];
-  const BundleConstants c = constants[s->camera];
+  const BundleCpuLenses *l = b->lenses;
+  const guint32 number = l->image[s->image].lens;
+  const BundleLens *lens = &lenses[number];
+  const BundleSensor *sensor = l->lens[number].placed ? &sensors[number] : NULL;
+  const BundleConstants c = sensor
+                                ? place_sensor (sensor, &constants[s->camera])
+                                : constants[s->camera];
   const gdouble *ox = b->observed_x + s->first, *oy = b->observed_y + s->first;
   Column x, y, z;
 
@@ -69,6 +131,8 @@ see_segment (const BundleBackend *b, const BundleSegment *s,
     case BUNDLE_N_LENS_MODELS:
       break;
   }
+  if (sensor && derive)
+    put_sensor_rows (sensor, s, seen);
 }
 
 /* --- stored derivatives -------------------------------------------------------------- */
@@ -87,7 +151,7 @@ find_rows (const BundleBackend *b, const BundleSegment *s, Rows *rows)
   gdouble *first = l->rows + l->rows_of[s - b->segments];
 
   *rows = (Rows){ s->n, first, first + 6 * (gsize) s->n,
-    first + 9 * (gsize) s->n, l->lens[l->of[s->camera]].n };
+    first + 9 * (gsize) s->n, bundle_lenses_of_image (l, s->image)->n };
   return first;
 }
 
@@ -190,14 +254,15 @@ sum_linear (const BundleSegment *s, const Rows *r, const gdouble *rx,
 static gdouble
 linearize_lens (BundleBackend *b, const BundleSegment *s, gdouble *partial)
 {
-  const BundleCpuLens *lens = &b->lenses->lens[b->lenses->of[s->camera]];
+  const BundleCpuLens *lens = bundle_lenses_of_image (b->lenses, s->image);
   gdouble *weight = b->weight + s->first;
   gdouble *rx = b->residual_x + s->first, *ry = b->residual_y + s->first;
   Rows rows;
   gdouble *to = find_rows (b, s, &rows), cost;
   Seen seen;
 
-  see_segment (b, s, b->points, b->constants, b->lenses->now, TRUE, &seen);
+  see_segment (b, s, b->points, b->constants, b->lenses->now,
+      b->lenses->sensors, TRUE, &seen);
   get_weights (b, s, seen.square, weight);
   cost = sum_column (seen.square, s->n);
   for (guint i = 0; i < s->n; i++) {
@@ -211,9 +276,9 @@ linearize_lens (BundleBackend *b, const BundleSegment *s, gdouble *partial)
     for (guint i = 0; i < s->n; i++)
       to[i] = seen.q[e][i];
   for (guint e = 0; e < 2 * lens->n; e++, to += s->n) {
-    const guint column = e < lens->n
-                             ? lens->parameter[e]
-                             : BUNDLE_LENS_SIZE + lens->parameter[e - lens->n];
+    const guint column =
+        e < lens->n ? lens->parameter[e]
+                    : BUNDLE_LENS_COLUMNS + lens->parameter[e - lens->n];
 
     for (guint i = 0; i < s->n; i++)
       to[i] = seen.by[column][i] * weight[i];
@@ -229,8 +294,8 @@ cost_lens (BundleBackend *b, const BundleSegment *s)
   Column weight;
   Seen seen;
 
-  see_segment (
-      b, s, b->eval_points, b->eval_constants, b->lenses->eval, FALSE, &seen);
+  see_segment (b, s, b->eval_points, b->eval_constants, b->lenses->eval,
+      b->lenses->eval_sensors, FALSE, &seen);
   get_weights (b, s, seen.square, weight);
   return 0.5 * sum_column (seen.square, s->n);
 }
@@ -313,7 +378,7 @@ backward_lens (BundleBackend *b, const BundleSegment *s, gdouble *partial)
   Rows r;
 
   find_rows (b, s, &r);
-  bundle_lenses_expand (b, b->in, s->camera, v);
+  bundle_lenses_expand (b, b->in, s, v);
   gather_points (b, s, b->point, ux, uy, uz);
   multiply_point (s, &r, &c, ux, uy, uz, w[0], w[1]);
   multiply_columns (s, &r, v, yx, yy);

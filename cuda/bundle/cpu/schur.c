@@ -8,6 +8,8 @@
  *   [C^T L]   C: 6 x K for each camera, K the number of columns of all lenses
  *             L: K x K
  *
+ * With frames the cameras are these.
+ *
  * A thread computes the row of a camera: it goes through the camera's slots, and for
  * each through the slots of the same point, in order. The sums over all points for L
  * are those of chunks of points. */
@@ -56,10 +58,17 @@ bundle_schur_free (BundleCpuSchur *s)
         MAX ((gsize) (n), 1) * sizeof **(to), FALSE, error))                   \
       != NULL)
 
+static const BundleSegment *
+segment_of_slot (
+    const BundleBackend *b, guint32 slot, const guint32 *segment_of)
+{
+  return &b->segments[segment_of[slot / BUNDLE_LANES]];
+}
+
 static guint32
 camera_of_slot (const BundleBackend *b, guint32 slot, const guint32 *segment_of)
 {
-  return b->segments[segment_of[slot / BUNDLE_LANES]].camera;
+  return segment_of_slot (b, slot, segment_of)->camera;
 }
 
 /* The pairs of slots that matrices have; G_MAXSIZE: too many. Both orders of two slots
@@ -204,7 +213,8 @@ list_entries (
     schur->entry_first[p] = n;
     for (guint32 k = b->point_first[p]; k < b->point_first[p + 1]; k++) {
       const guint32 slot = b->point_slot[k];
-      const guint32 lens = b->lenses->of[camera_of_slot (b, slot, segment_of)];
+      const guint32 lens =
+          b->lenses->image[segment_of_slot (b, slot, segment_of)->image].lens;
       gsize e = schur->entry_first[p];
 
       while (e < n && schur->entry_lens[e] != lens)
@@ -308,12 +318,6 @@ bundle_schur_new (BundleBackend *b, BundleCpuSchur **schur, GError **error)
 
 /* --- the matrix ---------------------------------------------------------------------- */
 
-static const BundleCpuLens *
-schur_lens (const BundleBackend *b, guint camera)
-{
-  return &b->lenses->lens[b->lenses->of[camera]];
-}
-
 static void
 make_products (guint first, guint count, gpointer data)
 {
@@ -338,31 +342,46 @@ sum_chunks (guint first, guint count, gpointer data)
         s->chunk + chunk * s->k * s->k);
 }
 
-/* U of a camera and its lens: to the diagonal block, C and the camera's part of L */
+/* U of image @image of camera @c and its lens: adds to the diagonal block and C, sets the
+ * image's part of L */
 static void
-put_own_blocks (BundleBackend *b, guint c)
+put_image_blocks (BundleBackend *b, guint c, guint32 image, gdouble *block)
 {
   BundleCpuSchur *s = b->lenses->schur;
-  const BundleCpuLens *lens = schur_lens (b, c);
+  const BundleCpuLens *lens = bundle_lenses_of_image (b->lenses, image);
   const guint size = BUNDLE_POSE + lens->n;
-  gdouble *block = s->blocks + BUNDLE_SCHUR_BLOCK * find_block (s, c, c);
+  gdouble *sum = bundle_lenses_arrow (b->lenses, image).sum;
   gdouble *columns =
       s->c + ((gsize) c * s->k + lens->first - s->first) * BUNDLE_LANES;
   gdouble triangle[BUNDLE_LENS_SUMS];
 
-  bundle_cpu_sum_camera (b, c, 0, size * (size + 1) / 2, triangle);
+  bundle_lenses_sum_image (b, image, 0, size * (size + 1) / 2, triangle);
   for (guint i = 0, at = 0; i < size; i++)
     for (guint j = i; j < size; j++, at++)
       if (j < BUNDLE_POSE)
-        block[BUNDLE_LANES * i + j] = block[BUNDLE_LANES * j + i] =
-            triangle[at] + bundle_priors_at (b, c, i, j);
+        block[BUNDLE_LANES * j + i] += triangle[at];
       else if (i < BUNDLE_POSE)
-        columns[BUNDLE_LANES * (j - BUNDLE_POSE) + i] = triangle[at];
+        columns[BUNDLE_LANES * (j - BUNDLE_POSE) + i] += triangle[at];
       else
-        b->lenses->arrows[c]
-            .sum[lens->n * (i - BUNDLE_POSE) + j - BUNDLE_POSE] = triangle[at];
-  for (guint i = 0; i < BUNDLE_POSE; i++)
+        sum[lens->n * (i - BUNDLE_POSE) + j - BUNDLE_POSE] = triangle[at];
+}
+
+/* The blocks are 0 before. */
+static void
+put_own_blocks (BundleBackend *b, guint c)
+{
+  const BundleCpuLenses *l = b->lenses;
+  gdouble *block =
+      l->schur->blocks + BUNDLE_SCHUR_BLOCK * find_block (l->schur, c, c);
+
+  for (guint32 i = l->first_image[c]; i < l->first_image[c + 1]; i++)
+    put_image_blocks (b, c, i, block);
+  for (guint i = 0; i < BUNDLE_POSE; i++) {
+    for (guint j = i; j < BUNDLE_POSE; j++)
+      block[BUNDLE_LANES * i + j] = block[BUNDLE_LANES * j + i] +=
+          bundle_priors_at (b, c, i, j);
     block[(BUNDLE_LANES + 1) * i] += b->damping_c[9 * (gsize) c + i];
+  }
 }
 
 static void
@@ -405,13 +424,14 @@ make_lens_block (BundleBackend *b, gsize n_chunks)
   BundleCpuSchur *s = l->schur;
 
   memset (s->l, 0, (gsize) s->k * s->k * sizeof *s->l);
-  for (guint c = 0; c < b->n_cameras; c++) {
-    const BundleCpuLens *lens = schur_lens (b, c);
+  for (guint32 image = 0; image < l->n_images; image++) {
+    const BundleCpuLens *lens = bundle_lenses_of_image (l, image);
+    const gdouble *sum = bundle_lenses_arrow (l, image).sum;
     gdouble *to = s->l + (lens->first - s->first) * (s->k + 1);
 
     for (guint i = 0; i < lens->n; i++)
       for (guint j = i; j < lens->n; j++)
-        to[i * s->k + j] += l->arrows[c].sum[lens->n * i + j];
+        to[i * s->k + j] += sum[lens->n * i + j];
   }
   for (guint i = 0; i < l->n; i++) {
     gdouble *to = s->l + (l->lens[i].first - s->first) * (s->k + 1);

@@ -90,13 +90,21 @@ sum_segments (const BundleBackend *b, guint at)
 }
 
 void
+bundle_cpu_sum_segments (const BundleBackend *b, guint first, guint end,
+    guint at, guint n, gdouble *to)
+{
+  memset (to, 0, n * sizeof *to);
+  for (gsize s = first; s < end; s++)
+    for (guint i = 0; i < n; i++)
+      to[i] += b->partial[b->n_sums * s + at + i];
+}
+
+void
 bundle_cpu_sum_camera (
     const BundleBackend *b, guint camera, guint at, guint n, gdouble *to)
 {
-  memset (to, 0, n * sizeof *to);
-  for (gsize s = b->camera_first[camera]; s < b->camera_first[camera + 1]; s++)
-    for (guint i = 0; i < n; i++)
-      to[i] += b->partial[b->n_sums * s + at + i];
+  bundle_cpu_sum_segments (
+      b, b->camera_first[camera], b->camera_first[camera + 1], at, n, to);
 }
 
 /* Adds all cameras' intrinsics to those of camera 0. */
@@ -215,7 +223,7 @@ forward_segments (guint first, guint count, gpointer data)
   for (guint i = first; i < first + count; i++) {
     gdouble v[BUNDLE_STEP];
 
-    bundle_lenses_expand (b, b->in, b->segments[i].camera, v);
+    bundle_lenses_expand (b, b->in, &b->segments[i], v);
     b->kernels->forward (b, &b->segments[i], v);
   }
 }
@@ -530,7 +538,7 @@ evaluate_segments (guint first, guint count, gpointer data)
   for (guint i = first; i < first + count; i++) {
     gdouble *partial = b->partial + (gsize) i * b->n_sums, v[BUNDLE_STEP];
 
-    bundle_lenses_expand (b, b->x, b->segments[i].camera, v);
+    bundle_lenses_expand (b, b->x, &b->segments[i], v);
     partial[SUM_MODEL] = b->kernels->model (b, &b->segments[i], v);
     partial[SUM_COST] = b->kernels->cost (b, &b->segments[i]);
   }

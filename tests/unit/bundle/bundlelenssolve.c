@@ -439,6 +439,11 @@ test_refused (void)
   check_refused_lenses (p, &config, "is of point 400, must be 0 to 399");
   p->camera_of[p->n_observations - 2] = 16;
   check_refused_lenses (p, &config, "is of camera 16, must be 0 to 15");
+  if (context) {
+    g_autoptr (BundleProblem) rig = bundle_lens_rig (&lens, 1, 8, 100, FALSE);
+
+    check_refused_lenses (rig, &config, "are adjusted on the CPU only");
+  }
 }
 
 int

@@ -582,7 +582,8 @@ lens_read (BundleBackend *backend, gdouble *cameras, gdouble *points,
 }
 
 gboolean
-lens_read_lenses (BundleBackend *backend, BundleLens *lenses, GError **error)
+lens_read_lenses (BundleBackend *backend, BundleLens *lenses,
+    BundleSensor *sensors, GError **error)
 {
   LensBackend *b = get_lens_backend (backend);
   const gsize n = BUNDLE_LENS_SIZE * (gsize) b->device.n_lenses;
