@@ -11,7 +11,8 @@
 /* COLMAP has 0, which rounding errors never reach. */
 #define LEAST_TOLERANCE 1e-10
 
-typedef enum { IGNORED, PATH, PROJECT, COUNT, NUMBER, SWITCH } Kind;
+/* POSES: a switch of those of frames and sensors */
+typedef enum { IGNORED, PATH, PROJECT, COUNT, NUMBER, SWITCH, POSES } Kind;
 
 #define SETTING(name) G_STRUCT_OFFSET (ColmapOptions, settings.name)
 #define CONFIG(name) G_STRUCT_OFFSET (ColmapOptions, config.name)
@@ -39,13 +40,14 @@ static const struct {
   { "BundleAdjustment.refine_principal_point", SWITCH,
       SETTING (refine_centre) },
   { "BundleAdjustment.refine_extra_params", SWITCH, SETTING (refine_extra) },
-  { "BundleAdjustment.refine_extrinsics", SWITCH, SETTING (refine_poses) },
+  { "BundleAdjustment.refine_extrinsics", POSES, 0 },
   { "BundleAdjustment.refine_rig_from_world", SWITCH, SETTING (refine_poses) },
   { "BundleAdjustment.refine_points3D", SWITCH, SETTING (refine_points) },
   { "BundleAdjustment.constant_rig_from_world_rotation", SWITCH,
       SETTING (keep_rotations) },
   { "BundleAdjustment.min_track_length", COUNT, SETTING (min_track) },
-  { "BundleAdjustment.refine_sensor_from_rig", IGNORED, 0 },
+  { "BundleAdjustment.refine_sensor_from_rig", SWITCH,
+      SETTING (refine_sensors) },
   { "BundleAdjustment.backend", IGNORED, 0 },
   { "BundleAdjustment.use_gpu", IGNORED, 0 },
   { "BundleAdjustment.gpu_index", IGNORED, 0 },
@@ -85,6 +87,7 @@ colmap_options_init (ColmapOptions *options)
     .settings = { .refine_focal = TRUE,
         .refine_extra = TRUE,
         .refine_poses = TRUE,
+        .refine_sensors = TRUE,
         .refine_points = TRUE },
     .ignored = g_ptr_array_new_with_free_func (g_free),
   };
@@ -170,6 +173,12 @@ set_option (ColmapOptions *options, guint i, const gchar *value, GError **error)
                  known[i].name, value, "a number of at least 0", error);
     case SWITCH:
       return parse_switch (known[i].name, value, to, error);
+    case POSES:
+      if (!parse_switch (
+              known[i].name, value, &options->settings.refine_poses, error))
+        return FALSE;
+      options->settings.refine_sensors = options->settings.refine_poses;
+      return TRUE;
     case IGNORED:
       g_ptr_array_add (options->ignored, g_strdup (known[i].name));
       return TRUE;

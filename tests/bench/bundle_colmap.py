@@ -9,7 +9,11 @@ bundle_colmap.py PROGRAM IMAGES POINTS CAMERAS [MODEL...]: final cost and proces
 `cudavision bundle` and of pycolmap's bundle_adjustment with the same settings, on simulated models
 (all camera models, or these; MIX: a camera of each). Costs are those that NumPy finds in the
 written files. Needs pycolmap (4.2 was used) and NumPy; the times of the program contain reading and
-writing, those of pycolmap do not."""
+writing, those of pycolmap do not.
+
+bundle_colmap.py PROGRAM rigs: the same on simulated rigs of several sensors, with and without
+refine_sensor_from_rig. Without, pycolmap's default gauge holds a length that the sensors determine
+already; the last row of a model is its cost with a free gauge."""
 import json
 import os
 import re
@@ -30,20 +34,27 @@ def seconds(who):
     return usage.ru_utime + usage.ru_stime
 
 
-def adjust_with_program(program, source, target):
+def adjust_with_program(program, source, target, *options):
     before = seconds(resource.RUSAGE_CHILDREN)
-    done = subprocess.run([program, "bundle", source, target, "--json"], check=True, stdout=subprocess.PIPE)
+    done = subprocess.run([program, "bundle", source, target, "--json", *options], check=True, stdout=subprocess.PIPE)
     found = json.loads(done.stdout)
     steps = f"{found['iterations']} ({found['pcg-iterations']})"
     return seconds(resource.RUSAGE_CHILDREN) - before, steps
 
 
-def adjust_with_pycolmap(source, target):
+def adjust_with_pycolmap(source, target, refine_sensors=True, free=False):
     model = pycolmap.Reconstruction(source)
     options = pycolmap.BundleAdjustmentOptions()
     options.print_summary = False
+    options.refine_sensor_from_rig = refine_sensors
     before = seconds(resource.RUSAGE_SELF)
-    pycolmap.bundle_adjustment(model, options)
+    if free:
+        config = pycolmap.BundleAdjustmentConfig()
+        for i in model.reg_image_ids():
+            config.add_image(i)
+        pycolmap.create_default_bundle_adjuster(options, config, model).solve()
+    else:
+        pycolmap.bundle_adjustment(model, options)
     taken = seconds(resource.RUSAGE_SELF) - before
     os.makedirs(target)
     model.write_binary(target)
@@ -92,7 +103,29 @@ def compare(program, name, sizes, folder):
           f"| {peer_time / own_time:.1f} |", flush=True)
 
 
+def compare_rigs(program, sensors, frames, points, folder):
+    source = os.path.join(folder, f"{sensors}-{frames}")
+    colmap_models.simulate_rig(source, sensors, frames, points)
+    for refine, free in ((True, False), (False, False), (False, True)):
+        ours, peers = (f"{source}-{refine}-{free}-{name}" for name in ("ours", "pycolmap"))
+        own_time, steps = adjust_with_program(
+            program, source, ours, "--BundleAdjustment.refine_sensor_from_rig", str(int(refine)))
+        peer_time = adjust_with_pycolmap(source, peers, refine, free)
+        (own, n), (peer, m) = colmap_models.cost(ours), colmap_models.cost(peers)
+        assert n == m and colmap_models.largest_disagreement(ours) < 1e-11, (n, m)
+        print(f"| {sensors} | {frames} | {n} | {'yes' if refine else 'no'} | {'free' if free else 'two frames'} "
+              f"| {peer:.9g} | {own / peer - 1:.1e} | {steps} | {own_time:.2f} | {peer_time:.2f} |", flush=True)
+
+
 def main():
+    if sys.argv[2:] == ["rigs"]:
+        pycolmap.logging.minloglevel = 2
+        print("| sensors | frames | observations | sensors refined | pycolmap's gauge | cost, pycolmap | relative | steps / "
+              "PCG iterations | cudavision, CPU s | pycolmap, CPU s |\n|---|---|---|---|---|---|---|---|---|---|")
+        with tempfile.TemporaryDirectory() as folder:
+            for sensors, frames, points in ((2, 15, 2000), (3, 50, 6000), (6, 50, 3000)):
+                compare_rigs(sys.argv[1], sensors, frames, points, folder)
+        return
     if len(sys.argv) == 3 and sys.argv[1] == "history":
         print_history(sys.argv[2])
         return

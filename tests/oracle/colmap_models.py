@@ -5,7 +5,8 @@
 The judge of `cudavision bundle`, independent of its code.
 
     colmap_models.py cost FOLDER [LOSS SCALE]
-    colmap_models.py make FOLDER MODEL IMAGES POINTS CAMERAS"""
+    colmap_models.py make FOLDER MODEL IMAGES POINTS CAMERAS
+    colmap_models.py make-rig FOLDER SENSORS FRAMES POINTS"""
 import os
 import struct
 import sys
@@ -136,6 +137,50 @@ def write(folder, cameras, images, points):
             file.write(p["track"].tobytes())
 
 
+def read_rigs(folder):
+    """Poses (q, t) of the sensors by camera, and of the frames with their pairs (camera, image) by
+    frame; one rig"""
+    file, sensors, frames = Bytes(os.path.join(folder, "rigs.bin")), {}, {}
+    file.take("QI")
+    for i in range(file.take("I")[0]):
+        _, camera = file.take("iI")
+        if i > 0 and file.take("B")[0]:
+            pose = file.take("7d")
+            sensors[camera] = pose[:4], pose[4:]
+    file = Bytes(os.path.join(folder, "frames.bin"))
+    for _ in range(file.take("Q")[0]):
+        number, _, *pose, n = file.take("II7dI")
+        frames[number] = (pose[:4], pose[4:]), [file.take("iIQ")[1:] for _ in range(n)]
+    return sensors, frames
+
+
+def write_rigs(folder, reference, sensors, frames):
+    with open(os.path.join(folder, "rigs.bin"), "wb") as file:
+        file.write(struct.pack("<QIIiI", 1, 1, 1 + len(sensors), 0, reference))
+        for camera, (q, t) in sensors.items():
+            file.write(struct.pack("<iIB7d", 0, camera, 1, *q, *t))
+    with open(os.path.join(folder, "frames.bin"), "wb") as file:
+        file.write(struct.pack("<Q", len(frames)))
+        for number, ((q, t), images) in frames.items():
+            file.write(struct.pack("<II7dI", number, 1, *q, *t, len(images)))
+            for camera, image in images:
+                file.write(struct.pack("<iIQ", 0, camera, image))
+
+
+def largest_disagreement(folder):
+    """Of poses of images and the products of those of sensors and frames"""
+    images, (sensors, frames) = read(folder)[1], read_rigs(folder)
+    worst = 0
+    for (q, t), seen in frames.values():
+        for camera, image in seen:
+            r, place = matrix(q), np.array(t)
+            if camera in sensors:
+                turn = matrix(sensors[camera][0])
+                r, place = turn @ r, turn @ place + sensors[camera][1]
+            worst = max(worst, np.abs(r - matrix(images[image]["q"])).max(), np.abs(place - images[image]["t"]).max())
+    return worst
+
+
 # --- cost ------------------------------------------------------------------------------
 
 def rho(loss, scale, s):
@@ -197,6 +242,13 @@ def quaternion(r):
         [r[2, 1] - r[1, 2], r[0, 2] - r[2, 0], r[1, 0] - r[0, 1], r[0, 0] + r[1, 1] + r[2, 2]]]))
     x, y, z, w = vectors[:, np.argmax(values)]
     return np.array([w, x, y, z])
+
+
+def turn_by(axis):
+    """A rotation by a small vector"""
+    cross = np.cross(np.eye(3), axis)
+    r = np.linalg.qr(np.eye(3) - cross)[0]
+    return r * np.sign(np.diag(r))
 
 
 def look_at(position, target):
@@ -268,10 +320,62 @@ def simulate(folder, names, n_images, n_points, n_cameras, seed=1, noise=0.5, ne
     write(folder, cameras, images, points)
 
 
+def simulate_rig(folder, sensors, n_frames, n_points, seed=1, noise=0.5, near=6):
+    """Frames of a rig of OPENCV cameras 3, 5, ... on a ring around a cloud of points, each seen in
+    @near frames in a row; one image in seven is missing, with the reference or without. The start
+    differs from the truth in poses of frames and sensors, points and focal lengths."""
+    rng = np.random.default_rng(seed)
+    ids = [3 + 2 * s for s in range(sensors)]
+    cameras = {i: {"model": 4, "size": (1600, 1200), "params": [1000.0 + i, 1005.0, 805.0, 595.0, *EXTRA["OPENCV"]]}
+               for i in ids}
+    angle = 2 * np.pi * np.arange(n_frames) / n_frames
+    place = np.stack([12 * np.cos(angle), 12 * np.sin(angle), 2 + np.sin(3 * angle)], 1)
+    turned = [look_at(p, np.array([0, 0, 1.0])) for p in place]
+    relative = [(turn_by(rng.normal(size=3) * 0.1 * (s > 0)), rng.normal(size=3) * 0.5 * (s > 0)) for s in range(sensors)]
+    x = rng.normal(size=(n_points, 3)) * [2, 2, 1]
+    first = rng.integers(0, n_frames, n_points)
+    off = [(turn_by(rng.normal(size=3) * 0.01), rng.normal(size=3) * 0.03) for _ in range(sensors - 1)]
+    start_sensors = [relative[0]] + [(a @ r, t + b) for (a, b), (r, t) in zip(off, relative[1:])]
+    images, tracks, frames = {}, [[] for _ in range(n_points)], {}
+    for f in range(n_frames):
+        seen = np.flatnonzero((f - first) % n_frames < near)
+        start = turn_by(rng.normal(size=3) * 0.002) @ turned[f]
+        start_t = -start @ (place[f] + rng.normal(size=3) * 0.02)
+        frames[100 + f] = (quaternion(start), start_t), []
+        for s, (r, t) in enumerate(relative):
+            number = 5 + 3 * (sensors * f + s)
+            if (sensors * f + s) % 7 == 3:
+                continue
+            at = project(cameras[ids[s]], (x[seen] - place[f]) @ turned[f].T @ r.T + t)
+            keep = (at > 0).all(1) & (at[:, 0] < 1600) & (at[:, 1] < 1200)
+            features = np.zeros(keep.sum(), FEATURE)
+            features["at"] = at[keep] + rng.normal(size=(keep.sum(), 2)) * noise
+            features["point"] = 10 + 7 * seen[keep]
+            for k, p in enumerate(seen[keep]):
+                tracks[p].append((number, k))
+            a, b = start_sensors[s]
+            images[number] = {"q": quaternion(a @ start), "t": a @ start_t + b, "camera": ids[s],
+                              "name": f"{s}/{f:05d}.jpg".encode(), "features": features}
+            frames[100 + f][1].append((ids[s], number))
+    points = {}
+    for p, track in enumerate(tracks):
+        if len(track) > 1:
+            points[10 + 7 * p] = {"x": x[p] + rng.normal(size=3) * 0.02, "rgb": (p % 256, 3, 4), "error": -1.0,
+                                  "track": np.array(track, ELEMENT)}
+        for image, k in track if len(track) == 1 else ():
+            images[image]["features"]["point"][k] = NONE
+    for camera in cameras.values():
+        camera["params"][:2] = [f * 1.01 for f in camera["params"][:2]]
+    write(folder, cameras, images, points)
+    write_rigs(folder, ids[0], {i: (quaternion(r), t) for i, (r, t) in list(zip(ids, start_sensors))[1:]}, frames)
+
+
 if __name__ == "__main__":
     if sys.argv[1:2] == ["cost"] and len(sys.argv) in (3, 5):
         print("%.12g %d" % cost(*sys.argv[2:4], *(float(word) for word in sys.argv[4:])))
     elif sys.argv[1:2] == ["make"] and len(sys.argv) == 7:
         simulate(sys.argv[2], sys.argv[3].split(","), *(int(word) for word in sys.argv[4:]))
+    elif sys.argv[1:2] == ["make-rig"] and len(sys.argv) == 6:
+        simulate_rig(sys.argv[2], *(int(word) for word in sys.argv[3:]))
     else:
         sys.exit(__doc__)

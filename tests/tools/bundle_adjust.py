@@ -142,5 +142,28 @@ class AdjustPycolmap(Adjust):
         options.refine_principal_point = True
         self.assertAlmostEqual(self.adjust(options)["final-cost"] / self.cost()[0], 1, delta=1e-9)
 
+    def test_rigs(self):
+        """The cost of pycolmap, and poses that agree; constant sensors stay"""
+        colmap_models.simulate_rig(f"{self.folder}/in", 3, 12, 300)
+        self.reconstruction = pycolmap.Reconstruction(f"{self.folder}/in")
+        report = self.adjust()
+        peer = pycolmap.Reconstruction(f"{self.folder}/in")
+        pycolmap.bundle_adjustment(peer, pycolmap.BundleAdjustmentOptions(print_summary=False))
+        peer.write_binary(f"{self.folder}/out")
+        expected, _ = colmap_models.cost(f"{self.folder}/out")
+        self.assertAlmostEqual(report["final-cost"] / expected, 1, delta=1e-6)
+        self.assertAlmostEqual(self.cost()[0] / expected, 1, delta=1e-6)
+        for i, frame in peer.frames.items():
+            own = self.reconstruction.frames[i].rig_from_world
+            self.assertLess(np.abs(own.matrix() - frame.rig_from_world.matrix()).max(), 1e-6)
+        start = pycolmap.Reconstruction(f"{self.folder}/in")
+        self.reconstruction = pycolmap.Reconstruction(f"{self.folder}/in")
+        self.adjust(constant_sensors=[3])
+        for i, rig in start.rigs.items():
+            for sensor, pose in rig.non_ref_sensors.items():
+                own = self.reconstruction.rigs[i].non_ref_sensors[sensor]
+                same = np.array_equal(own.matrix(), pose.matrix())
+                self.assertEqual(same, sensor.id == 3)
+
 
 unittest.main()

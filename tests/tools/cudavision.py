@@ -714,6 +714,48 @@ class ColmapModels(Tool):
                          [i["q"] + i["t"] for i in after[1].values()])
         self.assertNotEqual([p["x"] for p in before[2].values()], [p["x"] for p in after[2].values()])
 
+    def test_rigs(self):
+        """Poses of images, frames and sensors agree, and the costs are those that NumPy finds; with
+        the same bits for any number of threads."""
+        colmap_models.simulate_rig("in", 3, 14, 400)
+        self.assertLess(colmap_models.largest_disagreement("in"), 1e-12)
+        parts = "cameras.bin", "images.bin", "points3D.bin", "rigs.bin", "frames.bin"
+        costs = {}
+        for name, kept in (("", ()), ("refine_sensor_from_rig", parts[3:4]), ("refine_rig_from_world", parts[4:])):
+            options = [f"--BundleAdjustment.{name}=0"] if name else []
+            found = json.loads(run("bundle", "in", "out", "--json", "--threads", "1", *options)[0])
+            for folder, state in (("in", "initial-cost"), ("out", "final-cost")):
+                self.assertAlmostEqual(found[state] / colmap_models.cost(folder)[0], 1, delta=1e-9)
+            self.assertLess(colmap_models.largest_disagreement("out"), 1e-12)
+            for part in parts:
+                same = read(f"in/{part}") == read(f"out/{part}")
+                self.assertEqual(same, part in kept, f"{part} with {name}=0")
+            costs[name] = found["final-cost"]
+            run("bundle", "in", "again", "-q", "--threads", "3", *options)
+            for part in parts:
+                self.assertEqual(read(f"out/{part}"), read(f"again/{part}"))
+        self.assertLess(costs[""], 0.1 * min(costs["refine_sensor_from_rig"], costs["refine_rig_from_world"]))
+        observations = colmap_models.cost("in")[1]
+        self.assertLess(costs[""], 0.25 * observations)  # half a pixel of noise: 0.25 for each without unknowns
+        with open("kept.txt", "w", encoding="utf-8") as file:
+            file.write("camera 5 pose\nimage 5 pose\n")
+        run("bundle", "in", "out", "--constants", "kept.txt")
+        before, after = colmap_models.read_rigs("in"), colmap_models.read_rigs("out")
+        self.assertEqual([before[0][i] == after[0][i] for i in (5, 7)], [True, False])
+        self.assertEqual([before[1][i][0] == after[1][i][0] for i in (100, 101)], [True, False])
+        run("bundle", "in", "out", "--BundleAdjustment.refine_extrinsics", "0")
+        for part in parts[3:]:
+            self.assertEqual(read(f"in/{part}"), read(f"out/{part}"))
+
+    def test_what_rigs_refuse(self):
+        colmap_models.simulate_rig("in", 2, 6, 200)
+        with open("priors.txt", "w", encoding="utf-8") as file:
+            file.write("5 0 0 0\n8 1 0 0\n11 0 1 0\n")
+        run("bundle", "in", "out", "--transforms", "t.json")
+        for options in (("--priors", "priors.txt"), ("--poses", "t.json")):
+            self.assertIn("rig 1 has 2 sensors", run("bundle", "in", "new", *options, status=1)[1])
+        self.assertFalse(os.path.exists("new"))
+
     def test_losses(self):
         """Costs are those that NumPy finds."""
         self.make_model("OPENCV")

@@ -9,8 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda/bundle/colmap/parts.h"
 #include "cuda/bundle/engine.h"
 #include "cuda/bundle/pose.h"
+#include "cuda/bundle/turn.h"
 #include "cuda/core/cancel.h"
 #include "cuda/core/memory.h"
 #include "cuda/core/threadpool.h"
@@ -20,12 +22,15 @@
 /* A principal point further outside of the picture, in sizes of the picture, is a
  * mistake. */
 #define OUTSIDE 10
+/* Poses that differ by more are not the same. */
+#define NEAR 1e-6
 
 void
 bundle_model_map_clear (BundleModelMap *map)
 {
   free (map->image_of);
   free (map->point_of);
+  free (map->frame_at);
   *map = (BundleModelMap){ 0 };
 }
 
@@ -235,6 +240,16 @@ mask_lens (BundleLensModel model, const BundleModelSettings *settings)
         MAX ((gsize) (n), 1) * sizeof **(to), TRUE, error))                    \
       != NULL)
 
+/* Bits of the pose that stay constant */
+static guint16
+mask_pose (const BundleModelImage *image, const BundleModelSettings *settings)
+{
+  return image->constant
+         | (!settings->refine_poses     ? POSE
+             : settings->keep_rotations ? 7 << BUNDLE_CAMERA_ROTATION
+                                        : 0);
+}
+
 /* @number: of each image: that of its camera in the problem, or G_MAXUINT32 */
 static void
 fill_cameras (const BundleModel *model, const BundleModelSettings *settings,
@@ -258,13 +273,176 @@ fill_cameras (const BundleModel *model, const BundleModelSettings *settings,
     problem->lens_of[number[i]] = image->camera;
     problem->lenses[image->camera].constant =
         mask_lens (model->cameras[image->camera].model, settings)
-        | model->cameras[image->camera].constant;
-    problem->camera_constant[number[i]] =
-        image->constant
-        | (!settings->refine_poses     ? POSE
-            : settings->keep_rotations ? 7 << BUNDLE_CAMERA_ROTATION
-                                       : 0);
+        | (model->cameras[image->camera].constant & ~BUNDLE_MODEL_SENSOR_POSE);
+    problem->camera_constant[number[i]] = mask_pose (image, settings);
   }
+}
+
+/* --- rigs ------------------------------------------------------------------------------- */
+
+static const BundleModelPlace *
+find_sensor (const BundleModel *model, guint camera)
+{
+  const guint32 i = model->sensor_of[camera];
+
+  return i == BUNDLE_MODEL_REFERENCE || i == BUNDLE_MODEL_NO_POSE
+             ? NULL
+             : &g_array_index (model->sensor_list, BundleModelPlace, i);
+}
+
+/* In the axes of problem.h on both sides: those of COLMAP are turned by half a turn about
+ * x, which negates y and z of axis and translation. */
+static void
+turn_sensor (const gdouble q[4], const gdouble t[3], gdouble *pose)
+{
+  const gdouble up[4] = { q[0], q[1], -q[2], -q[3] };
+
+  bundle_rotation_from_quaternion (up, pose + BUNDLE_CAMERA_ROTATION);
+  for (guint k = 0; k < 3; k++)
+    pose[BUNDLE_CAMERA_TRANSLATION + k] = k > 0 ? -t[k] : t[k];
+}
+
+static void
+turn_sensor_back (const gdouble *pose, gdouble q[4], gdouble t[3])
+{
+  gdouble up[4];
+
+  bundle_rotation_to_quaternion (pose + BUNDLE_CAMERA_ROTATION, up);
+  for (guint k = 0; k < 4; k++)
+    q[k] = (up[0] < 0) != (k > 1) ? -up[k] : up[k];
+  for (guint k = 0; k < 3; k++)
+    t[k] = k > 0 ? -pose[BUNDLE_CAMERA_TRANSLATION + k]
+                 : pose[BUNDLE_CAMERA_TRANSLATION + k];
+}
+
+/* @used: of each camera, whether an image of it is in the problem */
+static void
+fill_sensors (const BundleModel *model, const BundleModelSettings *settings,
+    const gboolean *used, BundleProblem *problem)
+{
+  for (guint i = 0; i < model->n_cameras; i++) {
+    const BundleModelPlace *place = find_sensor (model, i);
+    BundleSensor *sensor = &problem->sensors[i];
+
+    sensor->constant =
+        !place || !used[i] || !settings->refine_sensors
+        || place->reference == G_MAXUINT32 || !used[place->reference]
+        || (model->cameras[i].constant & BUNDLE_MODEL_SENSOR_POSE);
+    if (place)
+      turn_sensor (place->q, place->t, sensor->pose);
+  }
+}
+
+static gboolean
+check_rig_image (const BundleModel *model, guint i, GError **error)
+{
+  const BundleModelImage *image = &model->images[i];
+  const guint32 sensor = model->sensor_of[image->camera];
+
+  if (sensor == BUNDLE_MODEL_REFERENCE
+      || (sensor != BUNDLE_MODEL_NO_POSE
+          && model->frame_of[i] != BUNDLE_MODEL_NO_FRAME))
+    return TRUE;
+  return cvis_refuse (error, "%s record %u (IMAGE_ID %u): %s",
+      bundle_model_file_name (BUNDLE_MODEL_IMAGES, model->binary), i + 1,
+      image->id,
+      sensor == BUNDLE_MODEL_NO_POSE
+          ? "its camera is a sensor without a pose in its rig"
+          : "its camera is a sensor of a rig, but it is in no frame");
+}
+
+/* Whether both poses are the same but for rounding */
+static gboolean
+are_near (const BundleModelImage *image, const gdouble q[4], const gdouble t[3])
+{
+  gdouble unit[4], size = 0, distance = 0;
+
+  memcpy (unit, image->q, sizeof unit);
+  bundle_turn_normalise (unit);
+  for (guint i = 0; i < 3; i++) {
+    size += fabs (t[i]);
+    distance += fabs (t[i] - image->t[i]);
+  }
+  for (guint i = 0; i < 4; i++)
+    if (!(fabs (unit[i] - q[i]) < NEAR || fabs (unit[i] + q[i]) < NEAR))
+      return FALSE;
+  return distance <= NEAR * size;
+}
+
+/* As in COLMAP, the poses of frames and sensors count where those of images differ. */
+static void
+correct_images (BundleModel *model)
+{
+  for (guint i = 0; i < model->n_images; i++) {
+    BundleModelImage *image = &model->images[i];
+    gdouble q[4], t[3];
+
+    if (!bundle_model_image_in_rig (model, i, q, t) || are_near (image, q, t))
+      continue;
+    memcpy (image->q, q, sizeof q);
+    memcpy (image->t, t, sizeof t);
+    image->moved = TRUE;
+  }
+}
+
+/* Numbers the frames of the problem's cameras. @frame: of each of the model's frames:
+ * its number, G_MAXUINT32 before */
+static void
+number_frames (const BundleModel *model, const BundleModelMap *map,
+    guint32 *frame, BundleProblem *problem)
+{
+  for (guint c = 0; c < problem->n_cameras; c++) {
+    const guint32 at = model->frame_of[map->image_of[c]];
+    guint32 number = problem->n_frames;
+
+    if (at != BUNDLE_MODEL_NO_FRAME && frame[at] != G_MAXUINT32)
+      number = frame[at];
+    else
+      map->frame_at[problem->n_frames++] = at;
+    if (at != BUNDLE_MODEL_NO_FRAME)
+      frame[at] = number;
+    problem->frame_of[c] = number;
+  }
+}
+
+static gboolean
+fill_rigs (const BundleModel *model, const BundleModelSettings *settings,
+    BundleModelMap *map, BundleProblem *problem, GError **error)
+{
+  g_autofree gboolean *used = g_new0 (gboolean, model->n_cameras);
+  g_autofree guint32 *frame = NULL;
+  const guint n = problem->n_cameras;
+
+  for (guint c = 0; c < n; c++) {
+    if (!check_rig_image (model, map->image_of[c], error))
+      return FALSE;
+    used[model->images[map->image_of[c]].camera] = TRUE;
+  }
+  if (!NEW_ARRAY (&problem->frames, (gsize) n * BUNDLE_CAMERA_SIZE)
+      || !NEW_ARRAY (&problem->frame_of, n)
+      || !NEW_ARRAY (&problem->frame_constant, n)
+      || !NEW_ARRAY (&problem->sensors, model->n_cameras)
+      || !NEW_ARRAY (&map->frame_at, n))
+    return FALSE;
+  frame = g_new (guint32, model->frame_list->len + 1);
+  memset (frame, 0xff, model->frame_list->len * sizeof *frame);
+  number_frames (model, map, frame, problem);
+  for (guint c = 0; c < n; c++) {
+    const BundleModelImage *image = &model->images[map->image_of[c]];
+    const guint32 number = problem->frame_of[c], at = map->frame_at[number];
+    const BundleModelPlace *place =
+        at == BUNDLE_MODEL_NO_FRAME
+            ? NULL
+            : &g_array_index (model->frame_list, BundleModelPlace, at);
+
+    problem->frame_constant[number] |= mask_pose (image, settings);
+    bundle_pose_from_y_down (place ? place->q : image->q,
+        place ? place->t : image->t,
+        problem->frames + BUNDLE_CAMERA_SIZE * (gsize) number);
+  }
+  fill_sensors (model, settings, used, problem);
+  bundle_problem_place_cameras (problem);
+  return TRUE;
 }
 
 static void
@@ -379,10 +557,12 @@ make_problem (Making *making, CvisPool *pool, GError **error)
   cvis_pool_run (pool, making->n_parts, 1, fill_points, making);
   if (cvis_cancelled ())
     return cvis_refuse_cancelled (error);
+  if (model->rig && (settings->refine_poses || settings->refine_sensors)
+      && !fill_rigs (model, settings, map, problem, error))
+    return FALSE;
   if (!settings->free_gauge && !problem->priors
       && !memchr (problem->point_constant, TRUE, problem->n_points))
-    bundle_model_gauge_init (
-        &map->gauge, model, map->image_of, n, problem->camera_constant);
+    bundle_model_gauge_init (&map->gauge, model, problem, map->image_of);
   return TRUE;
 }
 
@@ -397,16 +577,11 @@ bundle_model_problem (BundleModel *model, const BundleModelSettings *settings,
   gboolean ok = FALSE;
 
   *map = (BundleModelMap){ 0 };
-  if (model->rig && settings->refine_poses) {
-    cvis_refuse (error,
-        "%s, whose poses are tied to each other: this is not supported; keep "
-        "the poses constant, or use images without rigs",
-        model->rig);
-    return NULL;
-  }
   for (guint i = 0; i < model->n_cameras; i++)
     if (!check_model_camera (model, i, error))
       return NULL;
+  if (model->rig)
+    correct_images (model);
   if (NEW_ARRAY (&map->image_of, model->n_images)
       && NEW_ARRAY (&map->point_of, model->n_points)
       && NEW_ARRAY (&making.number, model->n_images)
@@ -453,6 +628,64 @@ take_pose (BundleModelImage *image, const gdouble *camera)
   return image->moved = TRUE;
 }
 
+/* Poses of frames and sensors, as take_pose() */
+static gboolean
+take_rigs (
+    BundleModel *model, const BundleProblem *problem, const BundleModelMap *map)
+{
+  gboolean changed = FALSE;
+
+  for (guint i = 0; i < problem->n_frames; i++) {
+    BundleModelPlace *place;
+    const gdouble *pose = problem->frames + BUNDLE_CAMERA_SIZE * (gsize) i;
+    gdouble start[BUNDLE_CAMERA_SIZE];
+
+    if (map->frame_at[i] == BUNDLE_MODEL_NO_FRAME)
+      continue;
+    place =
+        &g_array_index (model->frame_list, BundleModelPlace, map->frame_at[i]);
+    bundle_pose_from_y_down (place->q, place->t, start);
+    if (memcmp (start, pose, BUNDLE_CAMERA_FOCAL * sizeof *start) == 0)
+      continue;
+    bundle_pose_to_y_down (pose, place->q, place->t);
+    changed = place->moved = TRUE;
+  }
+  for (guint i = 0; i < model->sensor_list->len; i++) {
+    BundleModelPlace *place =
+        &g_array_index (model->sensor_list, BundleModelPlace, i);
+    const gdouble *pose = problem->sensors[place->of].pose;
+    gdouble start[BUNDLE_CAMERA_SIZE];
+
+    turn_sensor (place->q, place->t, start);
+    if (memcmp (start, pose, BUNDLE_CAMERA_FOCAL * sizeof *start) == 0)
+      continue;
+    turn_sensor_back (pose, place->q, place->t);
+    changed = place->moved = TRUE;
+  }
+  return changed;
+}
+
+/* The poses of all images whose frames or sensors have moved */
+static void
+place_images (BundleModel *model)
+{
+  for (guint i = 0; i < model->n_images; i++) {
+    BundleModelImage *image = &model->images[i];
+    const BundleModelPlace *sensor = find_sensor (model, image->camera);
+    gdouble q[4], t[3];
+
+    if (!bundle_model_image_in_rig (model, i, q, t)
+        || !((sensor && sensor->moved)
+             || g_array_index (
+                 model->frame_list, BundleModelPlace, model->frame_of[i])
+                    .moved))
+      continue;
+    memcpy (image->q, q, sizeof q);
+    memcpy (image->t, t, sizeof t);
+    image->moved = TRUE;
+  }
+}
+
 void
 bundle_model_update (BundleModel *model, const BundleProblem *problem,
     const BundleModelMap *map, guint threads)
@@ -463,9 +696,13 @@ bundle_model_update (BundleModel *model, const BundleProblem *problem,
   for (guint i = 0; i < problem->n_lenses; i++)
     changed |= take_numbers (model->cameras[i].parameters,
         problem->lenses[i].parameters, BUNDLE_LENS_SIZE);
+  if (problem->frames)
+    changed |= take_rigs (model, problem, map);
   for (gsize i = 0; i < problem->n_cameras; i++)
-    changed |= take_pose (&model->images[map->image_of[i]],
-        problem->cameras + BUNDLE_CAMERA_SIZE * i);
+    if (!problem->frames
+        || map->frame_at[problem->frame_of[i]] == BUNDLE_MODEL_NO_FRAME)
+      changed |= take_pose (&model->images[map->image_of[i]],
+          problem->cameras + BUNDLE_CAMERA_SIZE * i);
   for (gsize i = 0; i < problem->n_points; i++)
     changed |= take_numbers (
         model->points[map->point_of[i]].x, problem->points + 3 * i, 3);
@@ -476,6 +713,8 @@ bundle_model_update (BundleModel *model, const BundleProblem *problem,
   for (gsize i = 0; i < problem->n_points; i++)
     model->points[map->point_of[i]].error = errors[i];
   g_free (errors);
-  bundle_model_gauge_apply (&map->gauge, model, map->image_of,
-      problem->n_cameras, map->point_of, problem->n_points);
+  bundle_model_gauge_apply (
+      &map->gauge, model, problem, map->image_of, map->point_of);
+  if (problem->frames)
+    place_images (model);
 }

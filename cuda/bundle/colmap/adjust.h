@@ -21,18 +21,23 @@ G_BEGIN_DECLS
  *   ends; otherwise they are held as gauge.h says, unless constant parameters or priors
  *   hold them
  * @min_track: points with fewer observations stay as they are; at least 2
+ * @refine_sensors: poses of sensors in rigs change, but as in COLMAP not if the reference
+ *   of their rig has no observation
  */
 typedef struct {
   gboolean refine_focal, refine_centre, refine_extra, refine_poses;
   gboolean refine_points;
   gboolean keep_behind, keep_rotations, free_gauge;
   guint min_track;
+  gboolean refine_sensors;
 } BundleModelSettings;
 
 /**
  * BundleModelMap: how a problem was made
  * @image_of, @point_of: indices of the model's images and points, for each camera and
  *   point of the problem
+ * @frame_at: index of the model's frame for each frame of the problem, or
+ *   BUNDLE_MODEL_NO_FRAME; %NULL without rigs
  * @n_behind: deleted observations behind their cameras
  * @n_deleted: points that kept fewer than two observations, deleted
  * @n_short: points that had too few from the start, which stay as they are
@@ -40,14 +45,15 @@ typedef struct {
  * @gauge: of the model before the adjustment
  */
 typedef struct {
-  guint32 *image_of, *point_of;
+  guint32 *image_of, *point_of, *frame_at;
   gsize n_behind, n_deleted, n_short;
   guint n_idle;
   BundleModelGauge gauge;
 } BundleModelMap;
 
 /* Deletes from @model what @settings demand, and makes a problem of the rest. Lens i is
- * camera i of the model.
+ * camera i of the model. With rigs of several cameras, images whose poses are not those of
+ * their frames and sensors get these.
  * @map: (out): free with bundle_model_map_clear()
  * Returns: %NULL with CVIS_ERROR_INVALID that names file, record and id, or
  *   CVIS_ERROR_MEMORY */

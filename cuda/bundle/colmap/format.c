@@ -67,13 +67,8 @@ format_chunks (guint first, guint count, guint thread, gpointer data)
     Chunk *chunk = &f->chunks[i];
 
     chunk->text.n = 0;
-    if (f->file == BUNDLE_MODEL_RIGS) {
-      gsize n;
-      gconstpointer bytes = g_bytes_get_data (f->model->rigs, &n);
-
-      bundle_text_bytes (&chunk->text, bytes, n);
-    } else if (f->file == BUNDLE_MODEL_FRAMES)
-      bundle_model_format_frames (f->model, &chunk->text);
+    if (f->file > BUNDLE_MODEL_POINTS)
+      bundle_model_format_rigs (f->model, f->file, &chunk->text);
     else
       (f->binary ? bundle_model_format_binary : bundle_model_format_texts) (
           f->model, f->file, chunk->first, chunk->end, &chunk->text);

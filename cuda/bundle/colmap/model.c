@@ -35,6 +35,9 @@ bundle_model_free (BundleModel *model)
   g_clear_pointer (&model->rigs, g_bytes_unref);
   g_clear_pointer (&model->frames, g_bytes_unref);
   g_clear_pointer (&model->frame_list, g_array_unref);
+  g_clear_pointer (&model->sensor_list, g_array_unref);
+  free (model->frame_of);
+  free (model->sensor_of);
   g_clear_pointer (&model->priors, g_array_unref);
   g_free (model->rig);
   g_free (model);

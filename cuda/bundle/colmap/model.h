@@ -17,8 +17,11 @@ G_BEGIN_DECLS
 
 #define BUNDLE_MODEL_NO_POINT G_MAXUINT64
 
+/* Bit of the pose of a camera in its rig */
+#define BUNDLE_MODEL_SENSOR_POSE (1 << BUNDLE_LENS_SIZE)
+
 /* @parameters: bundle_lens_size() of them; @constant: bits of those that an adjustment
- * keeps */
+ * keeps, and BUNDLE_MODEL_SENSOR_POSE */
 typedef struct {
   guint32 id;
   BundleLensModel model;
@@ -33,7 +36,8 @@ typedef struct {
  * @camera: index into cameras
  * @first, @n: its features
  * @moved: the pose has changed since it was read
- * @constant: bits of the pose that an adjustment keeps, as in BundleProblem
+ * @constant: bits of the pose that an adjustment keeps, as in BundleProblem; in a rig
+ *   those of its frame's pose
  */
 typedef struct {
   guint32 id;
@@ -69,14 +73,26 @@ typedef struct {
 } BundleModelPoint;
 
 /**
- * BundleModelFrame: a frame that contains an image
- * @pose, @size: bytes of its pose in the file
- * @image: index into images
+ * BundleModelPlace: the pose of a frame, world to rig, or of a sensor, rig to camera
+ * @at, @size: its bytes in the file
+ * @q, @t, @moved: as those of an image
+ * @of: of a frame: index of its image by the reference sensor, which has the same pose;
+ *   G_MAXUINT32: none. Of a sensor: index of its camera
+ * @reference: of a sensor: index of the camera that is its rig's reference; G_MAXUINT32:
+ *   none
  */
 typedef struct {
-  gsize pose, size;
-  guint image;
-} BundleModelFrame;
+  gsize at, size;
+  gdouble q[4], t[3];
+  gboolean moved;
+  guint32 of, reference;
+} BundleModelPlace;
+
+/* In place of an index of a sensor: the reference or a camera without a rig; a sensor
+ * without a pose. In place of an index of a frame: none */
+#define BUNDLE_MODEL_REFERENCE G_MAXUINT32
+#define BUNDLE_MODEL_NO_POSE (G_MAXUINT32 - 1)
+#define BUNDLE_MODEL_NO_FRAME G_MAXUINT32
 
 /**
  * BundleModelPrior: where an image was measured to be
@@ -94,8 +110,12 @@ typedef struct {
  * @comments: (nullable): the lines of the texts before the first record
  * @blank: lines of features end with a blank, as later versions write them
  * @rigs, @frames: (nullable): the files
- * @frame_list: (nullable) (element-type BundleModelFrame)
- * @rig: (nullable): a rig with several sensors, for an error
+ * @frame_list, @sensor_list: (nullable) (element-type BundleModelPlace): all frames, and
+ *   the sensors with a pose
+ * @frame_of: (nullable): of each image; @sensor_of: (nullable): of each camera: index, or
+ *   one of the numbers above
+ * @rig: (nullable): a rig with several cameras, for an error; if there is one, an
+ *   adjustment takes the poses of images from their frames and sensors
  * @priors: (nullable) (element-type BundleModelPrior): not in the files (priors.h)
  * @n_lost: features whose points' tracks do not contain them; @n_unnamed: elements
  *   of tracks whose features name no point
@@ -112,7 +132,8 @@ typedef struct {
   gchar *comments[3];
   gboolean blank;
   GBytes *rigs, *frames;
-  GArray *frame_list;
+  GArray *frame_list, *sensor_list;
+  guint32 *frame_of, *sensor_of;
   gchar *rig;
   GArray *priors;
   gsize n_lost, n_unnamed;

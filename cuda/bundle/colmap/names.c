@@ -98,10 +98,11 @@ scan_camera_parts (BundleScanner *s, BundleModelCamera *camera, GError **error)
   const guint16 focal = (guint16) ((1u << n_focal) - 1);
   const guint16 centre = (guint16) (3u << n_focal);
   const BundleScanBits known[] = { { "all", all }, { "focal", focal },
-    { "centre", centre }, { "extra", (guint16) (all & ~(focal | centre)) } };
+    { "centre", centre }, { "extra", (guint16) (all & ~(focal | centre)) },
+    { "pose", BUNDLE_MODEL_SENSOR_POSE } };
 
   return bundle_scan_bits (s, "parameters", known, G_N_ELEMENTS (known),
-      "all, focal, centre or extra", &camera->constant, error);
+      "all, focal, centre, extra or pose", &camera->constant, error);
 }
 
 static gboolean

@@ -6,7 +6,7 @@
  * images were measured to be. Lines are
  *
  *   image NAME PARAMETERS      pose, rotation, position
- *   camera ID PARAMETERS       all, focal, centre, extra
+ *   camera ID PARAMETERS       all, focal, centre, extra; pose: in its rig
  *   point ID
  *
  * for constants. # begins a comment. NAME is the name of an image or its id; one with

@@ -19,11 +19,16 @@ gboolean bundle_model_parse_binary (BundleModel *model, CvisPool *pool,
 gboolean bundle_model_parse_texts (BundleModel *model, CvisPool *pool,
     const BundleModelFile *files, GError **error);
 
-/* Images and their frames: rigs and frames, after the others */
+/* Rigs and frames, after the others */
 gboolean bundle_model_parse_rigs (
     BundleModel *model, const BundleModelFile *files, GError **error);
-/* The frames with the poses of their images */
-void bundle_model_format_frames (const BundleModel *model, BundleText *to);
+/* The pose of image @i that its frame and its camera's sensor give; @q has length 1.
+ * Returns: FALSE if one of them is missing */
+gboolean bundle_model_image_in_rig (
+    const BundleModel *model, guint i, gdouble q[4], gdouble t[3]);
+/* The file of rigs or frames with their poses */
+void bundle_model_format_rigs (
+    const BundleModel *model, guint file, BundleText *to);
 
 /* Records @first to @end - 1 of one of the first three files, and what precedes record 0 */
 void bundle_model_format_binary (const BundleModel *model, guint file,

@@ -3,56 +3,143 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* rigs.bin and frames.bin of COLMAP 3.12 and later, or the same with .txt. They are
- * kept as bytes; only the poses of frames change, with those of their images.
+ * kept as bytes; only poses change.
  *
  *   rigs.bin    n (64 bits), then: id, number of sensors (32), and if there are some:
  *               type, id of the first (32), and for each other: type, id, whether it
  *               has a pose (8), pose (7 doubles)
  *   frames.bin  n, then: id, id of the rig (32), pose (7 doubles), number of images
  *               (32), and for each: type, id of the sensor (32), id of the image (64)
- *   rigs.txt    RIG_ID NUM_SENSORS ...
+ *   rigs.txt    RIG_ID NUM_SENSORS REF_SENSOR_TYPE REF_SENSOR_ID
+ *               (SENSOR_TYPE SENSOR_ID HAS_POSE [QW QX QY QZ TX TY TZ]) ...
  *   frames.txt  FRAME_ID RIG_ID QW QX QY QZ TX TY TZ NUM_DATA_IDS (TYPE ID DATA_ID) ... */
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cuda/bundle/colmap/parts.h"
 #include "cuda/bundle/formats/scanner.h"
+#include "cuda/bundle/turn.h"
 #include "cuda/core/cancel.h"
 
 #define POSE 7
 #define CAMERA_SENSOR 0 /* type */
 
-/* Where rigs and frames of both kinds of files are added */
+/**
+ * Rigs: where rigs and frames of both kinds of files are added
+ * @images, @cameras: index + 1 of each id
+ * @rig_of: of each camera the id of its rig + 1; 0: none
+ * @record, @id: of the rig or frame that is read; @rig: of the frame's; @n: number of the
+ *   rig's sensors; @reference: index of its reference, as in BundleModelPlace
+ */
 typedef struct {
   BundleModel *model;
   const BundleModelFile *files;
-  GHashTable *images;
+  GHashTable *images, *cameras;
+  guint64 *rig_of;
+  gsize record;
+  guint64 id, rig, n;
+  guint32 reference;
   GError **error;
 } Rigs;
 
-static void
-add_rig (Rigs *rigs, guint64 id, guint64 n_sensors)
+#define RIG_FAULT(rigs, file, field, ...)                                      \
+  bundle_model_fault ((rigs)->files, (rigs)->model->binary, file,              \
+      (rigs)->record, (rigs)->id, field, (rigs)->error, __VA_ARGS__)
+
+static BundleModelPlace
+make_place (gsize at, gsize size, const gdouble pose[POSE])
 {
-  if (n_sensors > 1 && !rigs->model->rig)
-    rigs->model->rig = g_strdup_printf ("rig %" G_GUINT64_FORMAT
-                                        " has %" G_GUINT64_FORMAT " sensors",
-        id, n_sensors);
+  BundleModelPlace place = { at, size, .of = G_MAXUINT32 };
+
+  memcpy (place.q, pose, sizeof place.q);
+  memcpy (place.t, pose + 4, sizeof place.t);
+  return place;
 }
 
+/* Whether @place has finite numbers and a rotation, as poses that count have */
 static gboolean
-add_frame_image (Rigs *rigs, gsize record, guint64 id, guint64 image_id,
-    gsize pose, gsize size)
+is_place (const BundleModelPlace *place)
 {
+  gdouble sum = 0;
+
+  for (guint i = 0; i < 4; i++)
+    sum += place->q[i] * place->q[i];
+  for (guint i = 0; i < 3; i++)
+    if (!isfinite (place->t[i]))
+      return FALSE;
+  return sum > 0 && isfinite (sum);
+}
+
+/* A camera of the rig. @place: (nullable): its pose, if it is not the @reference */
+static gboolean
+add_sensor (Rigs *rigs, guint64 id, gboolean reference, BundleModelPlace *place)
+{
+  BundleModel *model = rigs->model;
+  const guint found = GPOINTER_TO_UINT (
+      g_hash_table_lookup (rigs->cameras, GSIZE_TO_POINTER (id)));
+  const guint camera = found - 1;
+
+  if (found == 0) /* and no image is of it */
+    return TRUE;
+  if (rigs->rig_of[camera] != 0
+      && (!reference || model->sensor_of[camera] != BUNDLE_MODEL_REFERENCE))
+    return RIG_FAULT (rigs, BUNDLE_MODEL_RIGS, "SENSOR_ID",
+        "camera %" G_GUINT64_FORMAT " is a sensor of rig %" G_GUINT64_FORMAT
+        " already",
+        id, rigs->rig_of[camera] - 1);
+  rigs->rig_of[camera] = rigs->id + 1;
+  if (reference) {
+    rigs->reference = camera;
+    return TRUE;
+  }
+  if (!model->rig)
+    model->rig = g_strdup_printf ("rig %" G_GUINT64_FORMAT
+                                  " has %" G_GUINT64_FORMAT " sensors",
+        rigs->id, rigs->n);
+  model->sensor_of[camera] =
+      place ? model->sensor_list->len : BUNDLE_MODEL_NO_POSE;
+  if (place && !is_place (place))
+    return RIG_FAULT (rigs, BUNDLE_MODEL_RIGS, "SENSOR_FROM_RIG",
+        "the pose of camera %" G_GUINT64_FORMAT " is not a pose", id);
+  if (place) {
+    place->of = camera;
+    place->reference = rigs->reference;
+    g_array_append_vals (model->sensor_list, place, 1);
+  }
+  return TRUE;
+}
+
+/* An image of the last frame */
+static gboolean
+add_frame_image (Rigs *rigs, guint64 image_id)
+{
+  BundleModel *model = rigs->model;
   const guint image = bundle_model_find_image (rigs->images, image_id);
-  const BundleModelFrame frame = { pose, size, image };
+  const guint32 frame = model->frame_list->len - 1;
+  BundleModelPlace *place =
+      &g_array_index (model->frame_list, BundleModelPlace, frame);
+  guint camera;
 
   if (image == G_MAXUINT)
-    return bundle_model_fault (rigs->files, rigs->model->binary,
-        BUNDLE_MODEL_FRAMES, record, id, "DATA_ID", rigs->error,
+    return RIG_FAULT (rigs, BUNDLE_MODEL_FRAMES, "DATA_ID",
         "%s has no image %" G_GUINT64_FORMAT,
-        bundle_model_file_name (BUNDLE_MODEL_IMAGES, rigs->model->binary),
-        image_id);
-  g_array_append_val (rigs->model->frame_list, frame);
-  return TRUE;
+        bundle_model_file_name (BUNDLE_MODEL_IMAGES, model->binary), image_id);
+  if (model->frame_of[image] != BUNDLE_MODEL_NO_FRAME)
+    return RIG_FAULT (rigs, BUNDLE_MODEL_FRAMES, "DATA_ID",
+        "image %" G_GUINT64_FORMAT " is in a frame already", image_id);
+  model->frame_of[image] = frame;
+  camera = model->images[image].camera;
+  if (model->sensor_of[camera] == BUNDLE_MODEL_REFERENCE)
+    place->of = image;
+  else if (rigs->rig_of[camera] != rigs->rig + 1)
+    return RIG_FAULT (rigs, BUNDLE_MODEL_FRAMES, "DATA_ID",
+        "image %" G_GUINT64_FORMAT " is of camera %u, which is not a sensor "
+        "of rig %" G_GUINT64_FORMAT,
+        image_id, model->cameras[camera].id, rigs->rig);
+  return !model->rig || is_place (place)
+         || RIG_FAULT (
+             rigs, BUNDLE_MODEL_FRAMES, "RIG_FROM_WORLD", "it is not a pose");
 }
 
 /* --- binary ------------------------------------------------------------------- */
@@ -80,40 +167,63 @@ take_integers (const BundleModelFile *file, gsize *at, guint32 *values, guint n)
 }
 
 static gboolean
-read_binary_rig (Rigs *rigs, gsize *at, guint32 *id)
+take_pose_bytes (
+    const BundleModelFile *file, gsize *at, BundleModelPlace *place)
 {
-  const BundleModelFile *file = &rigs->files[BUNDLE_MODEL_RIGS];
-  guint32 head[2];
-  guint8 has_pose;
+  const gsize start = *at;
+  gdouble pose[POSE];
 
-  if (!take_integers (file, at, head, 2))
-    return FALSE;
-  *id = head[0];
-  add_rig (rigs, head[0], head[1]);
-  if (head[1] > 0 && !take_bytes (file, at, NULL, 8))
-    return FALSE;
-  for (guint32 i = 1; i < head[1]; i++)
-    if (!take_bytes (file, at, NULL, 8) || !take_bytes (file, at, &has_pose, 1)
-        || (has_pose && !take_bytes (file, at, NULL, POSE * sizeof (gdouble))))
+  for (guint i = 0; i < POSE; i++) {
+    guint64 bits;
+
+    if (!take_bytes (file, at, &bits, sizeof bits))
       return FALSE;
+    bits = GUINT64_FROM_LE (bits);
+    memcpy (&pose[i], &bits, sizeof bits);
+  }
+  *place = make_place (start, *at - start, pose);
   return TRUE;
 }
 
 static gboolean
-read_binary_frame (
-    Rigs *rigs, gsize record, gsize *at, guint32 *id, gboolean *ok)
+read_binary_rig (Rigs *rigs, gsize *at, gboolean *ok)
 {
-  const BundleModelFile *file = &rigs->files[BUNDLE_MODEL_FRAMES];
-  guint32 head[2], n, sensor[2];
-  gsize pose;
+  const BundleModelFile *file = &rigs->files[BUNDLE_MODEL_RIGS];
+  guint32 head[2], sensor[2];
 
   if (!take_integers (file, at, head, 2))
     return FALSE;
-  *id = head[0];
-  pose = *at;
-  if (!take_bytes (file, at, NULL, POSE * sizeof (gdouble))
-      || !take_integers (file, at, &n, 1))
+  rigs->id = head[0];
+  rigs->n = head[1];
+  rigs->reference = G_MAXUINT32;
+  for (guint32 i = 0; i < head[1] && *ok; i++) {
+    BundleModelPlace place;
+    guint8 has_pose = 0;
+
+    if (!take_integers (file, at, sensor, 2)
+        || (i > 0 && !take_bytes (file, at, &has_pose, 1))
+        || (has_pose && !take_pose_bytes (file, at, &place)))
+      return FALSE;
+    if (sensor[0] == CAMERA_SENSOR)
+      *ok = add_sensor (rigs, sensor[1], i == 0, has_pose ? &place : NULL);
+  }
+  return TRUE;
+}
+
+static gboolean
+read_binary_frame (Rigs *rigs, gsize *at, gboolean *ok)
+{
+  const BundleModelFile *file = &rigs->files[BUNDLE_MODEL_FRAMES];
+  guint32 head[2], n, sensor[2];
+  BundleModelPlace place;
+
+  if (!take_integers (file, at, head, 2))
     return FALSE;
+  rigs->id = head[0];
+  rigs->rig = head[1];
+  if (!take_pose_bytes (file, at, &place) || !take_integers (file, at, &n, 1))
+    return FALSE;
+  g_array_append_val (rigs->model->frame_list, place);
   for (guint32 i = 0; i < n && *ok; i++) {
     guint64 data;
 
@@ -121,8 +231,7 @@ read_binary_frame (
         || !take_bytes (file, at, &data, sizeof data))
       return FALSE;
     if (sensor[0] == CAMERA_SENSOR)
-      *ok = add_frame_image (rigs, record, *id, GUINT64_FROM_LE (data), pose,
-          POSE * sizeof (gdouble));
+      *ok = add_frame_image (rigs, GUINT64_FROM_LE (data));
   }
   return TRUE;
 }
@@ -132,90 +241,118 @@ static gboolean
 read_binary_records (Rigs *rigs, guint file)
 {
   const BundleModelFile *bytes = &rigs->files[file];
-  gsize at = 0, record = 0;
-  guint32 id = 0;
+  gsize at = 0;
   guint64 n;
   gboolean ok = TRUE, complete = take_bytes (bytes, &at, &n, sizeof n);
 
+  rigs->id = 0;
+  rigs->record = 0;
   if (complete)
-    for (n = GUINT64_FROM_LE (n); ok && complete && record < n; record++)
-      complete = file == BUNDLE_MODEL_RIGS
-                     ? read_binary_rig (rigs, &at, &id)
-                     : read_binary_frame (rigs, record, &at, &id, &ok);
+    for (n = GUINT64_FROM_LE (n); ok && complete && rigs->record < n;
+         rigs->record += ok)
+      complete = file == BUNDLE_MODEL_RIGS ? read_binary_rig (rigs, &at, &ok)
+                                           : read_binary_frame (rigs, &at, &ok);
   if (!ok)
     return FALSE;
+  rigs->record -= rigs->record > 0;
   if (!complete || at < bytes->size)
-    return bundle_model_fault (rigs->files, TRUE, file,
-        record > 0 ? record - 1 : 0, id, "end", rigs->error,
+    return RIG_FAULT (rigs, file, "end",
         complete ? "bytes follow the last record" : "the file ends in it");
   return TRUE;
 }
 
 /* --- texts -------------------------------------------------------------------- */
 
+/* Type and id. @camera: (out): the sensor is one */
 static gboolean
-read_text_rigs (Rigs *rigs)
+scan_sensor (BundleScanner *s, gboolean *camera, guint64 *id, GError **error)
 {
-  const BundleModelFile *file = &rigs->files[BUNDLE_MODEL_RIGS];
-  BundleScanner s = bundle_scan_new ("rigs.txt ", file->data, file->size, TRUE);
+  gchar *type;
 
-  for (; bundle_scan_line (&s); bundle_scan_skip_line (&s)) {
-    guint64 id, n;
+  if (!bundle_scan_word (s, "SENSOR_TYPE", &type, error))
+    return FALSE;
+  *camera = strcmp (type, "CAMERA") == 0;
+  g_free (type);
+  return bundle_scan_integer (s, "SENSOR_ID", 0, G_MAXUINT32, id, error);
+}
 
-    if (!bundle_scan_integer (&s, "RIG_ID", 0, G_MAXUINT32, &id, rigs->error)
-        || !bundle_scan_integer (
-            &s, "NUM_SENSORS", 0, G_MAXUINT32, &n, rigs->error))
-      return FALSE;
-    add_rig (rigs, id, n);
-  }
+static gboolean
+scan_place (Rigs *rigs, BundleScanner *s, guint file, const gchar *field,
+    BundleModelPlace *place)
+{
+  const gchar *from = s->at;
+  gdouble pose[POSE];
+
+  if (!bundle_scan_numbers (s, field, pose, POSE, rigs->error))
+    return FALSE;
+  *place = make_place (
+      (gsize) (from - rigs->files[file].data), (gsize) (s->at - from), pose);
   return TRUE;
 }
 
 static gboolean
-read_text_frame (Rigs *rigs, BundleScanner *s, gsize record)
+read_text_rig (Rigs *rigs, BundleScanner *s)
 {
   GError **error = rigs->error;
-  const gchar *start = rigs->files[BUNDLE_MODEL_FRAMES].data, *from;
-  guint64 id, rig, n;
-  gdouble pose[POSE];
-  gsize at, size;
 
-  if (!bundle_scan_integer (s, "FRAME_ID", 0, G_MAXUINT32, &id, error)
-      || !bundle_scan_integer (s, "RIG_ID", 0, G_MAXUINT32, &rig, error))
+  if (!bundle_scan_integer (s, "RIG_ID", 0, G_MAXUINT32, &rigs->id, error)
+      || !bundle_scan_integer (
+          s, "NUM_SENSORS", 0, G_MAXUINT32, &rigs->n, error))
     return FALSE;
-  from = s->at;
-  if (!bundle_scan_numbers (s, "RIG_FROM_WORLD", pose, POSE, error))
-    return FALSE;
-  at = (gsize) (from - start);
-  size = (gsize) (s->at - from);
-  if (!bundle_scan_integer (s, "NUM_DATA_IDS", 0, G_MAXUINT32, &n, error))
-    return FALSE;
-  for (guint64 i = 0; i < n; i++) {
-    guint64 sensor, data;
-    gchar *type;
+  rigs->reference = G_MAXUINT32;
+  for (guint64 i = 0; i < rigs->n; i++) {
+    guint64 id, has_pose = 0;
+    BundleModelPlace place;
     gboolean camera;
 
-    if (!bundle_scan_word (s, "SENSOR_TYPE", &type, error))
-      return FALSE;
-    camera = strcmp (type, "CAMERA") == 0;
-    g_free (type);
-    if (!bundle_scan_integer (s, "SENSOR_ID", 0, G_MAXUINT32, &sensor, error)
-        || !bundle_scan_integer (s, "DATA_ID", 0, G_MAXUINT64, &data, error)
-        || (camera && !add_frame_image (rigs, record, id, data, at, size)))
+    if (!scan_sensor (s, &camera, &id, error)
+        || (i > 0
+            && !bundle_scan_integer (s, "HAS_POSE", 0, 1, &has_pose, error))
+        || (has_pose
+            && !scan_place (
+                rigs, s, BUNDLE_MODEL_RIGS, "SENSOR_FROM_RIG", &place))
+        || (camera && !add_sensor (rigs, id, i == 0, has_pose ? &place : NULL)))
       return FALSE;
   }
   return TRUE;
 }
 
 static gboolean
-read_text_frames (Rigs *rigs)
+read_text_frame (Rigs *rigs, BundleScanner *s)
 {
-  const BundleModelFile *file = &rigs->files[BUNDLE_MODEL_FRAMES];
-  BundleScanner s =
-      bundle_scan_new ("frames.txt ", file->data, file->size, TRUE);
+  GError **error = rigs->error;
+  BundleModelPlace place;
+  guint64 n;
 
-  for (gsize i = 0; bundle_scan_line (&s); i++) {
-    if (!read_text_frame (rigs, &s, i))
+  if (!bundle_scan_integer (s, "FRAME_ID", 0, G_MAXUINT32, &rigs->id, error)
+      || !bundle_scan_integer (s, "RIG_ID", 0, G_MAXUINT32, &rigs->rig, error)
+      || !scan_place (rigs, s, BUNDLE_MODEL_FRAMES, "RIG_FROM_WORLD", &place)
+      || !bundle_scan_integer (s, "NUM_DATA_IDS", 0, G_MAXUINT32, &n, error))
+    return FALSE;
+  g_array_append_val (rigs->model->frame_list, place);
+  for (guint64 i = 0; i < n; i++) {
+    guint64 sensor, data;
+    gboolean camera;
+
+    if (!scan_sensor (s, &camera, &sensor, error)
+        || !bundle_scan_integer (s, "DATA_ID", 0, G_MAXUINT64, &data, error)
+        || (camera && !add_frame_image (rigs, data)))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+read_text_records (Rigs *rigs, guint file)
+{
+  g_autofree gchar *name =
+      g_strconcat (bundle_model_file_name (file, FALSE), " ", NULL);
+  BundleScanner s = bundle_scan_new (
+      name, rigs->files[file].data, rigs->files[file].size, TRUE);
+
+  for (rigs->record = 0; bundle_scan_line (&s); rigs->record++) {
+    if (!(file == BUNDLE_MODEL_RIGS ? read_text_rig (rigs, &s)
+                                    : read_text_frame (rigs, &s)))
       return FALSE;
     bundle_scan_skip_line (&s);
   }
@@ -225,12 +362,10 @@ read_text_frames (Rigs *rigs)
 /* --- both --------------------------------------------------------------------- */
 
 static gboolean
-read_rig_files (Rigs *rigs)
+read_rig_file (Rigs *rigs, guint file)
 {
-  if (rigs->model->binary)
-    return read_binary_records (rigs, BUNDLE_MODEL_RIGS)
-           && read_binary_records (rigs, BUNDLE_MODEL_FRAMES);
-  return read_text_rigs (rigs) && read_text_frames (rigs);
+  return rigs->model->binary ? read_binary_records (rigs, file)
+                             : read_text_records (rigs, file);
 }
 
 gboolean
@@ -239,7 +374,7 @@ bundle_model_parse_rigs (
 {
   const BundleModelFile *r = &files[BUNDLE_MODEL_RIGS];
   const BundleModelFile *f = &files[BUNDLE_MODEL_FRAMES];
-  Rigs rigs = { model, files, NULL, error };
+  Rigs rigs = { model, files, .error = error };
   gboolean ok;
 
   if (!r->data && !f->data)
@@ -252,13 +387,27 @@ bundle_model_parse_rigs (
             r->data ? BUNDLE_MODEL_FRAMES : BUNDLE_MODEL_RIGS, model->binary));
     return FALSE;
   }
-  model->frame_list = g_array_new (FALSE, FALSE, sizeof (BundleModelFrame));
+  if (!BUNDLE_MODEL_NEW (&model->frame_of, model->n_images, "images")
+      || !BUNDLE_MODEL_NEW (&model->sensor_of, model->n_cameras, "cameras")
+      || !BUNDLE_MODEL_NEW (&rigs.rig_of, model->n_cameras, "cameras"))
+    return FALSE;
+  memset (model->frame_of, 0xff, model->n_images * sizeof *model->frame_of);
+  memset (model->sensor_of, 0xff, model->n_cameras * sizeof *model->sensor_of);
+  model->frame_list = g_array_new (FALSE, FALSE, sizeof (BundleModelPlace));
+  model->sensor_list = g_array_new (FALSE, FALSE, sizeof (BundleModelPlace));
   rigs.images = g_hash_table_new (NULL, NULL);
+  rigs.cameras = g_hash_table_new (NULL, NULL);
   for (guint i = 0; i < model->n_images; i++)
     g_hash_table_insert (rigs.images, GSIZE_TO_POINTER (model->images[i].id),
         GSIZE_TO_POINTER (i + 1));
-  ok = read_rig_files (&rigs);
+  for (guint i = 0; i < model->n_cameras; i++)
+    g_hash_table_insert (rigs.cameras, GSIZE_TO_POINTER (model->cameras[i].id),
+        GSIZE_TO_POINTER (i + 1));
+  ok = read_rig_file (&rigs, BUNDLE_MODEL_RIGS)
+       && read_rig_file (&rigs, BUNDLE_MODEL_FRAMES);
   g_hash_table_unref (rigs.images);
+  g_hash_table_unref (rigs.cameras);
+  free (rigs.rig_of);
   if (!ok)
     return FALSE;
   model->rigs = g_bytes_new (r->data, r->size);
@@ -266,12 +415,40 @@ bundle_model_parse_rigs (
   return TRUE;
 }
 
+gboolean
+bundle_model_image_in_rig (
+    const BundleModel *model, guint i, gdouble q[4], gdouble t[3])
+{
+  const BundleModelImage *image = &model->images[i];
+  const BundleModelPlace *frame, *sensor;
+
+  if (!model->frame_of || model->frame_of[i] == BUNDLE_MODEL_NO_FRAME
+      || model->sensor_of[image->camera] == BUNDLE_MODEL_NO_POSE)
+    return FALSE;
+  frame =
+      &g_array_index (model->frame_list, BundleModelPlace, model->frame_of[i]);
+  memcpy (q, frame->q, sizeof frame->q);
+  memcpy (t, frame->t, sizeof frame->t);
+  if (model->sensor_of[image->camera] != BUNDLE_MODEL_REFERENCE) {
+    sensor = &g_array_index (
+        model->sensor_list, BundleModelPlace, model->sensor_of[image->camera]);
+    bundle_turn_multiply (sensor->q, frame->q, q);
+    bundle_turn_vector (sensor->q, frame->t, t);
+    for (guint k = 0; k < 3; k++)
+      t[k] += sensor->t[k];
+  }
+  bundle_turn_normalise (q);
+  return TRUE;
+}
+
+/* --- writing ------------------------------------------------------------------- */
+
 static void
-write_pose (
-    const BundleModel *model, const BundleModelImage *image, BundleText *to)
+write_pose (const BundleModel *model, const gdouble q[4], const gdouble t[3],
+    BundleText *to)
 {
   for (guint i = 0; i < POSE; i++) {
-    const gdouble value = i < 4 ? image->q[i] : image->t[i - 4];
+    const gdouble value = i < 4 ? q[i] : t[i - 4];
     guint64 bits;
 
     memcpy (&bits, &value, sizeof bits);
@@ -283,22 +460,29 @@ write_pose (
   }
 }
 
+/* The bytes of the file, with the places that have moved, in their order. Frames have the
+ * poses of their images. */
 void
-bundle_model_format_frames (const BundleModel *model, BundleText *to)
+bundle_model_format_rigs (const BundleModel *model, guint file, BundleText *to)
 {
+  const gboolean frames = file == BUNDLE_MODEL_FRAMES;
+  const GArray *places = frames ? model->frame_list : model->sensor_list;
   gsize size, at = 0;
-  const gchar *data = g_bytes_get_data (model->frames, &size);
+  const gchar *data =
+      g_bytes_get_data (frames ? model->frames : model->rigs, &size);
 
-  for (guint i = 0; i < model->frame_list->len; i++) {
-    const BundleModelFrame *frame =
-        &g_array_index (model->frame_list, BundleModelFrame, i);
-    const BundleModelImage *image = &model->images[frame->image];
+  for (guint i = 0; i < places->len; i++) {
+    const BundleModelPlace *place =
+        &g_array_index (places, BundleModelPlace, i);
+    const BundleModelImage *image =
+        frames && place->of != G_MAXUINT32 ? &model->images[place->of] : NULL;
 
-    if (!image->moved || frame->pose < at)
+    if (image ? !image->moved : !place->moved)
       continue;
-    bundle_text_bytes (to, data + at, frame->pose - at);
-    write_pose (model, image, to);
-    at = frame->pose + frame->size;
+    bundle_text_bytes (to, data + at, place->at - at);
+    write_pose (
+        model, image ? image->q : place->q, image ? image->t : place->t, to);
+    at = place->at + place->size;
   }
   bundle_text_bytes (to, data + at, size - at);
 }

@@ -16,7 +16,7 @@ import tempfile
 __all__ = ["bundle_adjust"]
 
 SWITCHES = ("refine_focal_length", "refine_principal_point", "refine_extra_params", "refine_rig_from_world",
-            "refine_points3D", "constant_rig_from_world_rotation")
+            "refine_points3D", "constant_rig_from_world_rotation", "refine_sensor_from_rig")
 NUMBERS = ("min_track_length", "max_num_iterations", "max_linear_solver_iterations", "function_tolerance",
            "gradient_tolerance", "parameter_tolerance")
 
@@ -34,11 +34,11 @@ def _take_options(options):
     return found
 
 
-def _write_lists(folder, constant_images, constant_cameras, constant_points, priors):
+def _write_lists(folder, constant_images, constant_cameras, constant_sensors, constant_points, priors):
     """Arguments for the lists that are not empty"""
     arguments = []
     lines = ([f"image {i} pose" for i in constant_images] + [f"camera {i} all" for i in constant_cameras]
-             + [f"point {i}" for i in constant_points])
+             + [f"camera {i} pose" for i in constant_sensors] + [f"point {i}" for i in constant_points])
     places = [" ".join([str(i), *(repr(float(x)) for x in numbers)]) for i, numbers in (priors or {}).items()]
     for name, text in (("constants", lines), ("priors", places)):
         if text:
@@ -76,6 +76,10 @@ def _update(reconstruction, adjusted, deleted):
     for i, camera in adjusted.cameras.items():
         reconstruction.cameras[i].params = camera.params
     if hasattr(reconstruction, "frames"):  # since COLMAP 3.12
+        for i, rig in adjusted.rigs.items():
+            for sensor, pose in rig.non_ref_sensors.items():
+                if pose is not None:
+                    reconstruction.rigs[i].set_sensor_from_rig(sensor, pose)
         for i, frame in adjusted.frames.items():
             if frame.rig_from_world is None:
                 continue
@@ -92,20 +96,22 @@ def _update(reconstruction, adjusted, deleted):
 
 
 def bundle_adjust(reconstruction, options=None, *, loss=None, loss_scale=None, constant_images=(),
-                  constant_cameras=(), constant_points=(), priors=None, prior_std=1.0, gauge="two-cameras",
+                  constant_cameras=(), constant_sensors=(), constant_points=(), priors=None, prior_std=1.0, gauge="two-cameras",
                   threads=0, program="cudavision", **settings):
     """Adjusts a pycolmap.Reconstruction in place.
 
     options: pycolmap.BundleAdjustmentOptions; the arguments after it replace what it says
     loss: trivial (default), soft_l1, huber, cauchy or tukey, of loss_scale pixels (1)
-    constant_images, constant_cameras, constant_points: ids of what stays as it is
+    constant_images, constant_cameras, constant_points: ids of what stays as it is; of an image in a
+        rig the pose of its frame, of a camera its intrinsics
+    constant_sensors: ids of cameras whose poses in their rigs stay
     priors: {image id: (x, y, z) or (x, y, z, sx, sy, sz)}: measured positions and their standard
         deviations, prior_std where they have none; the reconstruction is aligned to them
     gauge: two-cameras or free: whether the first image and a coordinate of the second stay
     threads: 0: one per processor
     settings: those of BundleAdjustmentOptions: refine_focal_length, refine_principal_point,
         refine_extra_params, refine_rig_from_world, refine_points3D,
-        constant_rig_from_world_rotation, min_track_length, max_num_iterations,
+        refine_sensor_from_rig, constant_rig_from_world_rotation, min_track_length, max_num_iterations,
         max_linear_solver_iterations, function_tolerance, gradient_tolerance, parameter_tolerance
 
     Returns the object that `cudavision bundle --json` prints: costs, errors by camera and image and
@@ -128,7 +134,7 @@ def bundle_adjust(reconstruction, options=None, *, loss=None, loss_scale=None, c
         for name, value in chosen.items():
             value = int(value) if name in SWITCHES or name.startswith(("max_", "min_")) else repr(float(value))
             arguments += [f"--BundleAdjustment.{name}", str(value)]
-        arguments += _write_lists(folder, constant_images, constant_cameras, constant_points, priors)
+        arguments += _write_lists(folder, constant_images, constant_cameras, constant_sensors, constant_points, priors)
         report = _run(program, arguments)
         _update(reconstruction, type(reconstruction)(end),
                 report["deleted-observations"] + report["deleted-points"] > 0)

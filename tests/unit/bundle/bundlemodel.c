@@ -1040,10 +1040,6 @@ test_no_problem (void)
 {
   g_autoptr (BundleModel) m = make_model ();
 
-  m->rig = g_strdup ("rig 8 has 2 sensors");
-  check_no_problem (
-      m, &refine_all, "rig 8 has 2 sensors, whose poses are tied");
-  g_clear_pointer (&m->rig, g_free);
   m->cameras[1].parameters[1] = 0;
   check_no_problem (m, &refine_all,
       "cameras.bin record 2 (CAMERA_ID 8), focal "
