@@ -627,9 +627,13 @@ measure (const Work *work)
 
 /* --- the works ------------------------------------------------------------------- */
 
+/* The filters, and DENOISE: with the decimated wavelet */
+#define DENOISE 100
+
 static void
-measure_surfaces (const gchar *name, gboolean denoise)
+measure_surfaces (const gchar *name, guint filter)
 {
+  const gboolean denoise = filter == DENOISE;
   Work work = { .name = name,
     .n_items = denoise ? 4000 : 1000,
     .units = 1,
@@ -646,7 +650,15 @@ measure_surfaces (const gchar *name, gboolean denoise)
   surface_config.width = denoise ? 1920 : 4096;
   surface_config.height = denoise ? 1080 : 4096;
   surface_config.levels[0] = surface_config.levels[1] = 4;
-  surface_config.parts = PART (ROUGHNESS) | PART (WAVINESS) | PART (FORM);
+  surface_config.filter =
+      denoise ? LWT_FILTER_WAVELET_DECIMATED : (LwtFilter) filter;
+  surface_config.parts = PART (ROUGHNESS) | PART (WAVINESS);
+  if (filter != LWT_FILTER_GAUSSIAN)
+    surface_config.parts |= PART (FORM);
+  for (guint axis = 0; axis < 2; axis++) {
+    surface_config.cutoffs[1][axis] = filter == LWT_FILTER_GAUSSIAN ? 256 : 16;
+    surface_config.cutoffs[2][axis] = filter == LWT_FILTER_GAUSSIAN ? 256 : 128;
+  }
   surface_config.depth_in_flight = DEPTH;
   if (denoise) {
     surface_config.operation = LWT_OPERATION_DENOISE;
@@ -694,7 +706,7 @@ measure_video (const gchar *name, guint radius)
 }
 
 static void
-measure_motion (const gchar *name, MotionMethod method)
+measure_motion (const gchar *name, guint method)
 {
   Work work = { .name = name,
     .n_items = 1000,
@@ -710,7 +722,7 @@ measure_motion (const gchar *name, MotionMethod method)
   motion_config_init (&motion_config);
   motion_config.width = 1920;
   motion_config.height = 1080;
-  motion_config.method = method;
+  motion_config.method = (MotionMethod) method;
   if (method == MOTION_METHOD_FIELD)
     motion_config.subpel = MOTION_SUBPEL_QUARTER;
   motion_config.block_size = 16;
@@ -723,7 +735,7 @@ measure_motion (const gchar *name, MotionMethod method)
 }
 
 static void
-measure_meltpool (const gchar *name, gboolean pinned)
+measure_meltpool (const gchar *name, guint pinned)
 {
   Work work = { .name = name,
     .n_items = 200,
@@ -860,11 +872,23 @@ main (int argc, char **argv)
         "TEXT" },
     { NULL },
   };
-  static const gchar *const names[] = { "R + W + F, 4096x4096",
-    "denoise wavelets, 1920x1080", "denoise, 1920x1080, radius 2",
-    "denoise, 1920x1080, radius 1", "motion field, 1920x1080",
-    "motion full, 1920x1080", "melt pools, in device memory",
-    "melt pools, pinned" };
+  static const struct {
+    const gchar *name;
+    void (*measure) (const gchar *name, guint value);
+    guint value;
+  } works[] = {
+    { "R + W + F, decimated, 4096x4096", measure_surfaces,
+        LWT_FILTER_WAVELET_DECIMATED },
+    { "R + W + F, wavelet, 4096x4096", measure_surfaces, LWT_FILTER_WAVELET },
+    { "R + W, gaussian, 4096x4096", measure_surfaces, LWT_FILTER_GAUSSIAN },
+    { "denoise wavelets, 1920x1080", measure_surfaces, DENOISE },
+    { "denoise, 1920x1080, radius 2", measure_video, 2 },
+    { "denoise, 1920x1080, radius 1", measure_video, 1 },
+    { "motion field, 1920x1080", measure_motion, MOTION_METHOD_FIELD },
+    { "motion full, 1920x1080", measure_motion, MOTION_METHOD_FULL },
+    { "melt pools, in device memory", measure_meltpool, FALSE },
+    { "melt pools, pinned", measure_meltpool, TRUE },
+  };
   static const gchar *const policies[] = { "queue", "equal", "fuzzy" };
   GOptionContext *options = g_option_context_new (NULL);
   GError *error = NULL;
@@ -884,19 +908,9 @@ main (int argc, char **argv)
   printf (
       "| work | devices | us a frame | frames/s | ratio | submitter busy (%%) "
       "| checksum |\n|---|---|---|---|---|---|---|\n");
-  for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
-    if (strstr (names[i], only) == NULL)
-      continue;
-    if (i < 2)
-      measure_surfaces (names[i], i == 1);
-    else if (i < 4)
-      measure_video (names[i], i == 2 ? 2 : 1);
-    else if (i < 6)
-      measure_motion (
-          names[i], i == 4 ? MOTION_METHOD_FIELD : MOTION_METHOD_FULL);
-    else
-      measure_meltpool (names[i], i == 7);
-  }
+  for (guint i = 0; i < G_N_ELEMENTS (works); i++)
+    if (strstr (works[i].name, only) != NULL)
+      works[i].measure (works[i].name, works[i].value);
   if (strstr ("copies", only) != NULL)
     measure_copies ();
   cvis_devices_free (devices);
