@@ -128,10 +128,9 @@ static const GstCvisSetting settings_table[] = {
       "estimated",
       IS (DOUBLE), AT (sigma), FALSE, -1, 64, NULL, NULL },
   { "radius",
-      "Frames before and after a frame (mode both and temporal); the latency "
-      "is "
-      "as many frames",
-      IS (UINT), AT (radius), FALSE, 1, DENOISE_MAX_RADIUS, NULL, NULL },
+      "Frames before and after a frame (mode both and temporal), as many of "
+      "latency; 0: 2, with preset=encoder 3",
+      IS (UINT), AT (radius), FALSE, 0, DENOISE_MAX_RADIUS, NULL, NULL },
   { "keep-grain", "Share of the noise that stays, 0 to 1", IS (DOUBLE),
       AT (keep_grain), FALSE, 0, 1, NULL, NULL },
   { "luma-only", "Copy the chroma", IS (BOOLEAN), AT (luma_only), FALSE, 0, 1,
@@ -160,7 +159,6 @@ static const GstCvisSetting settings_table[] = {
 
 static const GstDenoiseSettings default_settings = { .strength = 1,
   .sigma = -1,
-  .radius = 2,
   .wavelet = (gchar *) "9/7",
   .levels = 4,
   .shrink = LWT_SHRINK_HARD,

@@ -114,6 +114,14 @@ has_fields (const GstVideoInfo *info, guint n_components)
   return TRUE;
 }
 
+static guint
+get_radius (const GstDenoiseSettings *settings)
+{
+  if (settings->radius > 0)
+    return settings->radius;
+  return settings->preset == DENOISE_PRESET_ENCODER ? 3 : 2;
+}
+
 /* The engine of all modes but the wavelets */
 static gboolean
 make_denoise_engine (GstDenoiseVideo *video, const GstDenoiseSettings *settings,
@@ -137,7 +145,7 @@ make_denoise_engine (GstDenoiseVideo *video, const GstDenoiseSettings *settings,
   config.sigma = settings->sigma;
   config.keep_grain = settings->keep_grain;
   config.luma_only = settings->luma_only;
-  config.radius = settings->radius;
+  config.radius = get_radius (settings);
   config.threads = settings->threads;
   config.depth_in_flight = settings->frames_in_flight > 0 ? MIN (
                                settings->frames_in_flight, DENOISE_MAX_DEPTH)

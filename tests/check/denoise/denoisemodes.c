@@ -105,6 +105,10 @@ GST_START_TEST (test_latency)
   fail_unless_equals_uint64 (
       query_latency ("radius=1 frames-in-flight=1"), 2 * FRAME_NS);
   fail_unless_equals_uint64 (
+      query_latency ("frames-in-flight=1"), 3 * FRAME_NS);
+  fail_unless_equals_uint64 (
+      query_latency ("preset=encoder frames-in-flight=1"), 4 * FRAME_NS);
+  fail_unless_equals_uint64 (
       query_latency ("radius=6 frames-in-flight=1"), 7 * FRAME_NS);
   fail_unless_equals_uint64 (
       query_latency ("mode=recursive frames-in-flight=1"), FRAME_NS);
