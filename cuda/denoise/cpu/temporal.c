@@ -4,6 +4,8 @@
  */
 /* The CPU backend's passes over time, compiled once for each instruction set: samples
  * between the pixels, blocks in other frames, and the mean along the motion. */
+#include <string.h>
+
 #include "cuda/denoise/cpu/cpu.h"
 
 /* --- samples between the pixels ------------------------------------------------ */
@@ -329,9 +331,11 @@ mean_of_cell (
   gint32 sums[64] = { 0 }, left = 0;
 
   for (guint k = 0; k < mean->n_references; k++)
-    noises[k] = is_steady (mean, mean->references[k].matches, column, row)
-                    ? mean->steady_noise
-                    : mean->noise;
+    noises[k] =
+        memcmp (mean->noise, mean->steady_noise, sizeof mean->noise) != 0
+                && is_steady (mean, mean->references[k].matches, column, row)
+            ? mean->steady_noise
+            : mean->noise;
 
   for (gint32 i = 0; i < 4; i++) {
     /* the block that begins at (column - 1 + (i & 1), ..) has the cell as its last one
