@@ -128,7 +128,8 @@ use_point (const Making *making, const BundleModelPoint *point, Part *part)
   }
 }
 
-/* Deletes what is behind cameras, and counts what the problem uses. */
+/* Deletes observations behind their cameras, and counts the points and observations of
+ * the problem. */
 static void
 scan_points (guint first, guint count, gpointer data)
 {
