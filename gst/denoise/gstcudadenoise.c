@@ -344,7 +344,8 @@ gst_cuda_denoise_prepare (GstCvisFilter *filter, GstBuffer *buffer)
   GstFlowReturn flow;
 
   if (self->on_device) {
-    context = gst_cvis_filter_follow_video (&self->filter, buffer, TRUE, &error);
+    context =
+        gst_cvis_filter_follow_video (&self->filter, buffer, TRUE, &error);
     if (context == NULL)
       return gst_cvis_filter_reject_frame (filter, error);
   }
