@@ -12,6 +12,7 @@
 
 #include "cuda/denoise/engine.h"
 #include "cuda/denoise/weights.h"
+#include "cuda/records/motionrecord.h"
 
 G_BEGIN_DECLS
 
@@ -226,11 +227,13 @@ denoise_noise_of_counts (const guint32 *counts, gboolean fine)
 /* A block of a frame in another frame.
  * @x, @y: where, quarter samples of component 0
  * @cells: sums of squared differences of component 0 over the block's cells
- * @chroma: of components 1 and 2 over the block */
+ * @chroma: of components 1 and 2 over the block
+ * @confidence: that it shows the same, 1/256, by the vectors of the field */
 typedef struct {
   gint16 x, y;
   guint32 cells[4];
   guint32 chroma[2];
+  gint32 confidence;
 } DenoiseMatch;
 
 /* A component of a vector for the block whose first sample is at @from: not further
@@ -240,6 +243,16 @@ denoise_limit (gint32 v, gint32 from, gint32 size)
 {
   return denoise_clamp (v, 4 * (-DENOISE_REACH - from),
       4 * (size + DENOISE_REACH - DENOISE_BLOCK - from));
+}
+
+/* Confidence that the block @flags of a field gives to a match: its own if its vector
+ * leads at most a pixel away, @x and @y quarter samples, else 0. */
+DENOISE_FN gint32
+denoise_support (guint32 flags, gint32 x, gint32 y)
+{
+  return x >= -4 && x <= 4 && y >= -4 && y <= 4
+             ? (gint32) (flags >> CVIS_MOTION_BLOCK_CONFIDENCE_SHIFT)
+             : 0;
 }
 
 /* The component of a vector in quarter samples of another component. */
@@ -296,6 +309,14 @@ denoise_is_steady (const DenoiseMatch *a, const DenoiseMatch *b)
          && y <= DENOISE_STEADY;
 }
 
+/* Whether the noise that is assumed depends on the motion. */
+DENOISE_FN gboolean
+denoise_knows_steady (const gint32 noise[3], const gint32 steady_noise[3])
+{
+  return noise[0] != steady_noise[0] || noise[1] != steady_noise[1]
+         || noise[2] != steady_noise[2];
+}
+
 /* Place of the block @i of the 4 x 4 round a cell at @at, one of @cells; the four in the
  * middle cover it. */
 DENOISE_FN gint32
@@ -305,6 +326,16 @@ denoise_round_cell (gint32 at, gint32 i, gint32 cells)
 }
 
 /* --- weights of references ------------------------------------------------------ */
+
+/* The @ratio of a block with confidence @confidence: what is above 1 counts three quarters
+ * if the motion is certain, up to one and a half if it is not. */
+DENOISE_FN guint32
+denoise_ratio_of_match (guint32 ratio, gint32 confidence)
+{
+  return ratio <= 32
+             ? ratio
+             : 32 + ((ratio - 32) * 3 * (guint32) (512 - confidence) >> 10);
+}
 
 /* Weight of a reference, 1/256, from its mean squared difference, ratio to the expected
  * one in 1/32. */

@@ -21,7 +21,7 @@ typedef struct {
 } DenoiseCpuPlane;
 
 /* A block search: the block of each place of @current in @reference.
- * @vectors: of the field that leads to @reference, half samples; %NULL: none
+ * @vectors, @blocks: of the field that leads to @reference, half samples
  * @columns, @rows: of the field
  * @from: (nullable): the matches in the frame from which the field starts; %NULL: that is
  *   @current
@@ -31,6 +31,7 @@ typedef struct {
   const DenoiseShape *shapes;
   const DenoiseCpuPlane *current, *reference;
   const CvisMotionVector *vectors;
+  const CvisMotionBlock *blocks;
   gint32 columns, rows;
   const DenoiseMatch *from;
   gint32 blocks_across, noise, n_components;

@@ -121,14 +121,18 @@ try_vector (Block *b, gint32 vx, gint32 vy, gint64 chance)
   b->best_y = vy;
 }
 
-/* The vector of the field's block at sample (@x, @y), in quarter samples. */
+/* The field's block at sample (@x, @y) */
+static inline gint32
+find_field_block (const DenoiseCpuSearch *s, gint32 x, gint32 y)
+{
+  return denoise_clamp (y >> 4, 0, s->rows - 1) * s->columns
+         + denoise_clamp (x >> 4, 0, s->columns - 1);
+}
+
 static inline const CvisMotionVector *
 get_vector (const DenoiseCpuSearch *s, gint32 x, gint32 y)
 {
-  const gint32 column = denoise_clamp (x >> 4, 0, s->columns - 1);
-  const gint32 row = denoise_clamp (y >> 4, 0, s->rows - 1);
-
-  return &s->vectors[row * s->columns + column];
+  return &s->vectors[find_field_block (s, x, y)];
 }
 
 static inline void
@@ -157,13 +161,39 @@ try_candidates (Block *b, gint32 index, gint64 chance)
     try_vector (b, 0, 0, chance);
 }
 
+/* The greatest of the field's four blocks round the middle, and not more than that of
+ * the match that the search started from */
+static inline gint32
+find_confidence (const Block *b, gint32 index)
+{
+  const DenoiseCpuSearch *s = b->search;
+  const DenoiseMatch *from = s->from != NULL ? &s->from[index] : NULL;
+  const gint32 mx = from != NULL ? from->x : 0, my = from != NULL ? from->y : 0;
+  gint32 best = 0;
+
+  for (gint32 i = 0; i < 4; i++) {
+    const gint32 at =
+        find_field_block (s, b->x + DENOISE_CELL + (mx >> 2) + (i & 1 ? 4 : -4),
+            b->y + DENOISE_CELL + (my >> 2) + (i & 2 ? 4 : -4));
+    const CvisMotionVector *v = &s->vectors[at];
+
+    best =
+        MAX (best, denoise_support (s->blocks[at].flags,
+                       mx + 2 * v->x - b->best_x, my + 2 * v->y - b->best_y));
+  }
+  return from != NULL ? MIN (best, from->confidence) : best;
+}
+
 static void
-store_match (const Block *b, DenoiseMatch *m)
+store_match (const Block *b, gint32 index)
 {
   const DenoiseCpuSearch *s = b->search;
   const gssize stride = s->current->stride;
+  DenoiseMatch *m = &s->into[index];
 
-  *m = (DenoiseMatch){ .x = (gint16) b->best_x, .y = (gint16) b->best_y };
+  *m = (DenoiseMatch){ .x = (gint16) b->best_x,
+    .y = (gint16) b->best_y,
+    .confidence = find_confidence (b, index) };
   for (gint32 i = 0; i < 4; i++) {
     const gint32 x = b->x + (i & 1) * DENOISE_CELL;
     const gint32 y = b->y + (i >> 1) * DENOISE_CELL;
@@ -210,7 +240,7 @@ search_blocks (const DenoiseCpuSearch *s, gint32 first, gint32 n)
             try_vector (
                 &b, x + (i % 3 - 1) * step, y + (i / 3 - 1) * step, chance);
       }
-      store_match (&b, &s->into[index]);
+      store_match (&b, index);
     }
 }
 
@@ -233,7 +263,8 @@ weigh_reference (const DenoiseCpuMean *mean, const gint32 *noise,
   const guint32 block = denoise_ratio (sum, 8, expected, 0);
   const guint32 own =
       denoise_ratio (m->cells[cell], 6, expected, DENOISE_SLACK);
-  gint32 w = denoise_weight_of_ratio (MAX (block, own));
+  gint32 w = denoise_weight_of_ratio (
+      denoise_ratio_of_match (MAX (block, own), m->confidence));
 
   /* the same noise too, as in a repeated frame: nothing to gain */
   if ((mean->component == 0 ? sum : m->chroma[mean->component - 1]) == 0)
@@ -332,7 +363,7 @@ mean_of_cell (
 
   for (guint k = 0; k < mean->n_references; k++)
     noises[k] =
-        memcmp (mean->noise, mean->steady_noise, sizeof mean->noise) != 0
+        denoise_knows_steady (mean->noise, mean->steady_noise)
                 && is_steady (mean, mean->references[k].matches, column, row)
             ? mean->steady_noise
             : mean->noise;

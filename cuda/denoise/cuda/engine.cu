@@ -19,7 +19,7 @@ namespace {
  * @half: device: component 0 at half the size, for the motion
  * @counted: device: squares whose noise counts
  * @counts: device; @pinned: the same on the host
- * @vectors: device: of each field
+ * @vectors, @blocks: device: of each field
  * @noise, @match_noise, @cut, @matches: as in cpu/engine.c */
 struct Picture {
   DenoiseDevicePlane planes[3];
@@ -27,6 +27,7 @@ struct Picture {
   guint8 *half, *counted;
   DenoiseCounts *counts, *pinned;
   CvisMotionVector *vectors[2];
+  CvisMotionBlock *blocks[2];
   DenoiseMatch *matches[2];
   cudaEvent_t loaded;
   gint32 noise[3], match_noise[3];
@@ -124,6 +125,8 @@ take_motion (DenoiseBackend *b, Picture *p, GError **error)
     if (!cvis_arena_take (arena, &p->matches[d], b->n_blocks, "matches", error)
         || !cvis_arena_take (
             arena, &p->vectors[d], b->n_vectors, "vectors", error)
+        || !cvis_arena_take (
+            arena, &p->blocks[d], b->n_vectors, "blocks", error)
         || !cvis_arena_pin (
             arena, &p->motion.fields[d].vectors, b->n_vectors, "vectors", error)
         || !cvis_arena_pin (
@@ -421,7 +424,7 @@ find_field (const Picture *p, guint direction)
 
 void
 describe_search (const DenoiseBackend *b, const Picture *p,
-    const DenoiseDevicePlane *reference, const CvisMotionVector *vectors,
+    const DenoiseDevicePlane *reference, const Picture *motion, guint field,
     const DenoiseMatch *from, DenoiseMatch *into, DenoiseDeviceSearch *s)
 {
   memset (s, 0, sizeof *s);
@@ -430,7 +433,8 @@ describe_search (const DenoiseBackend *b, const Picture *p,
     s->current[c] = p->planes[c];
     s->reference[c] = reference[c];
   }
-  s->vectors = vectors;
+  s->vectors = motion->vectors[field];
+  s->blocks = motion->blocks[field];
   s->columns = (gint32) motion_config_get_columns (&b->motion_config);
   s->rows = (gint32) motion_config_get_rows (&b->motion_config);
   s->from = from;
@@ -450,8 +454,7 @@ search_neighbour (DenoiseBackend *b, Picture *p,
 {
   DenoiseDeviceSearch s;
 
-  describe_search (
-      b, p, reference, p->vectors[field], NULL, p->matches[direction], &s);
+  describe_search (b, p, reference, p, field, NULL, p->matches[direction], &s);
   return CVIS_CUDA (denoise_launch_search (&s, b->work), error)
          && CVIS_CUDA (denoise_launch_measure (
                            &s, p->counted, left, direction, p->counts, b->work),
@@ -459,12 +462,17 @@ search_neighbour (DenoiseBackend *b, Picture *p,
 }
 
 gboolean
-copy_vectors (DenoiseBackend *b, Picture *p, GError **error)
+copy_fields (DenoiseBackend *b, Picture *p, GError **error)
 {
   for (guint i = 0; i < p->motion.n_fields; i++)
     if (!CVIS_CUDA (cudaMemcpyAsync (p->vectors[i], p->motion.fields[i].vectors,
                         b->n_vectors * sizeof *p->vectors[i],
                         cudaMemcpyHostToDevice, b->work),
+            error)
+        || !CVIS_CUDA (
+            cudaMemcpyAsync (p->blocks[i], p->motion.fields[i].blocks,
+                b->n_vectors * sizeof *p->blocks[i], cudaMemcpyHostToDevice,
+                b->work),
             error))
       return FALSE;
   return TRUE;
@@ -497,7 +505,7 @@ analyse_picture (DenoiseBackend *b, guint64 number, GError **error)
 {
   Picture *p = get_picture (b, number);
 
-  if (!find_picture_noise (b, p, error) || !copy_vectors (b, p, error))
+  if (!find_picture_noise (b, p, error) || !copy_fields (b, p, error))
     return FALSE;
   for (guint d = 0; d < 2; d++) {
     Picture *other = get_picture (b, d == 0 ? number - 1 : number + 1);
@@ -640,9 +648,8 @@ average_window (
         const Picture *chain = get_picture (b, d == 0 ? at + 1 : at - 1);
         DenoiseDeviceSearch s;
 
-        describe_search (b, p, other->planes,
-            chain->vectors[find_field (chain, d)], from, b->matches[d][i - 1],
-            &s);
+        describe_search (b, p, other->planes, chain,
+            (guint) find_field (chain, d), from, b->matches[d][i - 1], &s);
         if (!CVIS_CUDA (denoise_launch_search (&s, b->work), error))
           return FALSE;
         from = b->matches[d][i - 1];
@@ -683,7 +690,7 @@ average_recursively (
   if (!find_picture_noise (b, p, error))
     return FALSE;
   if (linked) {
-    if (!copy_vectors (b, p, error)
+    if (!copy_fields (b, p, error)
         || !search_neighbour (
             b, p, b->recent, b->recent_left[0], 0, (guint) field, error)
         || !read_counts (b, p, error))

@@ -55,6 +55,7 @@ typedef struct {
   DenoiseShape shapes[3];
   DenoiseDevicePlane current[3], reference[3];
   const CvisMotionVector *vectors;
+  const CvisMotionBlock *blocks;
   gint32 columns, rows;
   const DenoiseMatch *from;
   gint32 blocks_across, blocks_down, noise, n_components;

@@ -102,13 +102,38 @@ struct Block {
     best_y = vy;
   }
 
+  __device__ __forceinline__ gint32
+  find_field_block (gint32 at_x, gint32 at_y) const
+  {
+    return denoise_clamp (at_y >> 4, 0, search->rows - 1) * search->columns
+           + denoise_clamp (at_x >> 4, 0, search->columns - 1);
+  }
+
   __device__ __forceinline__ CvisMotionVector
   get_vector (gint32 at_x, gint32 at_y) const
   {
-    const gint32 column = denoise_clamp (at_x >> 4, 0, search->columns - 1);
-    const gint32 row = denoise_clamp (at_y >> 4, 0, search->rows - 1);
+    return search->vectors[find_field_block (at_x, at_y)];
+  }
 
-    return search->vectors[row * search->columns + column];
+  /* As on the CPU: lanes that differ in their last two bits have the four blocks. */
+  __device__ __forceinline__ gint32
+  find_confidence (gint32 index) const
+  {
+    const gint32 i = (gint32) motion_lane ();
+    const DenoiseMatch *from =
+        search->from != NULL ? &search->from[index] : NULL;
+    const gint32 mx = from != NULL ? from->x : 0;
+    const gint32 my = from != NULL ? from->y : 0;
+    const gint32 at =
+        find_field_block (x + DENOISE_CELL + (mx >> 2) + (i & 1 ? 4 : -4),
+            y + DENOISE_CELL + (my >> 2) + (i & 2 ? 4 : -4));
+    const CvisMotionVector v = search->vectors[at];
+    gint32 best = denoise_support (
+        search->blocks[at].flags, mx + 2 * v.x - best_x, my + 2 * v.y - best_y);
+
+    for (gint32 by = 1; by < 4; by *= 2)
+      best = max (best, __shfl_xor_sync (MOTION_ALL_LANES, best, by));
+    return from != NULL ? min (best, from->confidence) : best;
   }
 
   __device__ __forceinline__ void
@@ -159,9 +184,11 @@ struct Block {
   }
 
   __device__ __forceinline__ void
-  store (DenoiseMatch *m) const
+  store (gint32 index) const
   {
     guint32 own[2], chroma[2] = { 0, 0 };
+    DenoiseMatch *m = &search->into[index];
+    const gint32 confidence = find_confidence (index);
 
     /* over the lanes of a cell, which have the same bit 3 */
     sum_squares (best_x, best_y, own);
@@ -179,6 +206,7 @@ struct Block {
       m->y = (gint16) best_y;
       m->chroma[0] = chroma[0];
       m->chroma[1] = chroma[1];
+      m->confidence = confidence;
     }
   }
 };
@@ -203,7 +231,7 @@ __launch_bounds__ (THREADS)
       if (i != 4)
         b.try_vector (x + (i % 3 - 1) * step, y + (i / 3 - 1) * step, chance);
   }
-  b.store (&p.into[index]);
+  b.store (index);
 }
 
 /* --- what the matches tell ----------------------------------------------------------- */
@@ -267,7 +295,8 @@ weigh_reference (const DenoiseDeviceMean *p, bool steady, const DenoiseMatch &m,
                                      : cell == 2 ? m.cells[2]
                                                  : m.cells[3],
       6, expected, DENOISE_SLACK);
-  const gint32 w = denoise_weight_of_ratio (max (block, own));
+  const gint32 w = denoise_weight_of_ratio (
+      denoise_ratio_of_match (max (block, own), m.confidence));
 
   /* the same noise too, as in a repeated frame: nothing to gain */
   if (p->component == 0)
@@ -370,7 +399,10 @@ __launch_bounds__ (THREADS)
   const bool exists = cell < p.cells_across * p.cells_down;
   const gint32 column = cell % p.cells_across, row = cell / p.cells_across;
   const gint32 w = 1 << p.shape.cell_x, n = w << p.shape.cell_y;
-  const guint32 steady = exists ? find_steady (&p, column, row, lane) : 0;
+  const guint32 steady =
+      exists && denoise_knows_steady (p.noise, p.steady_noise)
+          ? find_steady (&p, column, row, lane)
+          : 0;
   gint32 left = 0;
 
   if (exists && lane < 4)
