@@ -104,6 +104,19 @@ denoise_from_sample (guint32 sample, gint32 depth)
                        : (gint32) sample >> 6;
 }
 
+/* Share of the change of a frame that is applied, 1/256: for an encoder half, except in
+ * frames that it refers to most */
+static inline gint32
+denoise_removed (const DenoiseConfig *config, const DenoiseJob *job)
+{
+  gdouble kept = config->keep_grain;
+
+  if (config->preset == DENOISE_PRESET_ENCODER && !job->starts_scene
+      && !job->key_frame)
+    kept = 0.5 + kept / 2;
+  return (gint32) (256.0 * (1.0 - kept) + 0.5);
+}
+
 /* The output for the input @sample: @value is the denoised sample of 10 bits, @removed
  * the share of the difference that is applied, 1/256. Halves are rounded to the input, so
  * that both signs are treated alike. */

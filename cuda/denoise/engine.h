@@ -103,6 +103,7 @@ typedef struct {
  * @release: (nullable): an engine over several devices may read @in after the frame was
  *   returned: called with @input when it does not any more, by the thread that waits or
  *   frees the engine
+ * @key_frame: the encoder will make a key frame of it: preset=encoder removes all noise
  * @sigma: (out): noise of each component that was assumed, levels of 8 bits, before
  *   @strength
  * @starts_scene: (out): no frame before it was used, as it shows something else
@@ -115,6 +116,7 @@ typedef struct {
   CvisContext *context;
   void (*release) (gpointer input);
   gpointer input;
+  gboolean key_frame;
   gdouble sigma[3];
   gboolean starts_scene;
 } DenoiseJob;

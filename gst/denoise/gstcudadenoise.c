@@ -61,6 +61,10 @@ struct _GstCudaDenoise {
   GstDenoiseVideo *video;
   GstBufferPool *pool;
 
+  /* --- of the upstream thread --- */
+  gboolean key_wanted; /* by an event that came after the last frame */
+  guint since_key;     /* frames from the last key frame on */
+
   /* --- of the source pad's task --- */
   GstQueueArray *held; /* of Held, in order */
   guint n_held;        /* frames among them */
@@ -100,8 +104,9 @@ static const GEnumValue mode_values[] = {
 static const GEnumValue preset_values[] = {
   { DENOISE_PRESET_NONE, "For viewers", "none" },
   { DENOISE_PRESET_ENCODER,
-      "For encoders: over time, at half strength except in the first frame of "
-      "a scene",
+      "For encoders: over time, at half strength except in key frames and the "
+      "first "
+      "frame of a scene",
       "encoder" },
   { 0, NULL, NULL },
 };
@@ -131,6 +136,11 @@ static const GstCvisSetting settings_table[] = {
       "Frames before and after a frame (mode both and temporal), as many of "
       "latency; 0: 2, with preset=encoder 3",
       IS (UINT), AT (radius), FALSE, 0, DENOISE_MAX_RADIUS, NULL, NULL },
+  { "key-interval",
+      "Frames from one key frame of the encoder to the next (preset=encoder); "
+      "0: "
+      "those that GstForceKeyUnit asks for",
+      IS (UINT), AT (key_interval), FALSE, 0, G_MAXINT, NULL, NULL },
   { "keep-grain", "Share of the noise that stays, 0 to 1", IS (DOUBLE),
       AT (keep_grain), FALSE, 0, 1, NULL, NULL },
   { "luma-only", "Copy the chroma", IS (BOOLEAN), AT (luma_only), FALSE, 0, 1,
@@ -363,6 +373,19 @@ gst_cuda_denoise_prepare (GstCvisFilter *filter, GstBuffer *buffer)
   return flow;
 }
 
+/* Whether the encoder will make a key frame of the next frame, as far as is known */
+static gboolean
+take_key_frame (GstCudaDenoise *self)
+{
+  const gboolean key = self->key_wanted
+                       || (self->wanted.key_interval > 0
+                           && self->since_key >= self->wanted.key_interval);
+
+  self->since_key = key ? 1 : self->since_key + 1;
+  self->key_wanted = FALSE;
+  return key;
+}
+
 static GstFlowReturn
 gst_cuda_denoise_begin (
     GstCvisFilter *filter, gpointer item, GstBuffer *buffer, GError **error)
@@ -393,6 +416,7 @@ gst_cuda_denoise_begin (
   frame->item.staged = filter->context != NULL && !self->on_device
                        && !gst_cvis_memory_is_pinned (
                            gst_buffer_peek_memory (buffer, 0), filter->context);
+  frame->key_frame = take_key_frame (self);
   if (!gst_denoise_video_submit (self->video, frame, buffer, out, error))
     return GST_FLOW_ERROR;
   gst_cvis_filter_announce_kernels (
@@ -536,6 +560,10 @@ gst_cuda_denoise_sink_event (GstCvisFilter *filter, GstEvent *event)
     case GST_EVENT_GAP:
     case GST_EVENT_EOS:
       return gst_cvis_filter_drain (filter);
+    case GST_EVENT_CUSTOM_DOWNSTREAM:
+      if (gst_video_event_is_force_key_unit (event))
+        GST_CUDA_DENOISE (filter)->key_wanted = TRUE;
+      return GST_FLOW_OK;
     default:
       return GST_FLOW_OK;
   }
@@ -592,6 +620,8 @@ gst_cuda_denoise_start (GstCvisFilter *filter)
   self->wanted = self->settings;
   self->wanted.wavelet = g_strdup (self->settings.wavelet);
   GST_OBJECT_UNLOCK (self);
+  self->key_wanted = FALSE;
+  self->since_key = 0;
   self->wavelet = lwt_wavelet_new (self->wanted.wavelet, &error);
   if (self->wavelet == NULL) {
     GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS,

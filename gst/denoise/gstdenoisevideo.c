@@ -577,7 +577,8 @@ submit_denoise_job (const GstDenoiseVideo *video, GstDenoiseFrame *frame,
   *job =
       (DenoiseJob){ .shift = GST_VIDEO_FORMAT_INFO_SHIFT (video->info.finfo, 0),
         .on_device = video->on_device,
-        .context = video->frames };
+        .context = video->frames,
+        .key_frame = frame->key_frame };
   if (video->on_device) {
     /* also after work that is enqueued for the output memory */
     job->stream = gst_cvis_cuda_stream (frame->out);

@@ -36,7 +36,7 @@ typedef struct {
   GstDenoiseMode mode;
   DenoisePreset preset;
   gdouble strength, sigma, keep_grain;
-  guint radius;
+  guint radius, key_interval;
   gboolean luma_only;
   gchar *wavelet;
   guint levels;
@@ -54,6 +54,7 @@ typedef struct _GstDenoiseVideo GstDenoiseVideo;
  * @item: of the base class; busy from the first job that was submitted on
  * @jobs: those of the luma first
  * @out: the output frame, owned
+ * @key_frame: see DenoiseJob
  * @staging: components of interleaved chroma in system memory, before and after
  * @threshold: of the luma's first field, in levels of 8 bits
  * @job: instead of @jobs, except with mode=wavelets
@@ -65,6 +66,7 @@ typedef struct {
   GstVideoFrame from, to;
   gboolean from_mapped, to_mapped;
   GstBuffer *in, *out;
+  gboolean key_frame;
   guint8 *staging;
   gsize staging_size;
   gdouble threshold;

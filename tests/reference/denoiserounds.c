@@ -250,6 +250,8 @@ make_round (Round *round, GRand *rand, guint number, gint most)
       f->in = g_malloc0 (round->size);
       f->out = g_malloc0 (round->size);
       f->job.shift = shift;
+      f->job.key_frame = b == 0 ? g_rand_int_range (rand, 0, 4) == 0
+                                : round->frames[0][i].job.key_frame;
       set_planes (
           config, interleaved && config->n_components == 3, f->in, f->job.in);
       set_planes (

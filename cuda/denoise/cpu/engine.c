@@ -987,8 +987,6 @@ static void
 store_component (DenoiseBackend *backend, const Picture *picture,
     const DenoiseJob *job, guint component, const DenoiseCpuPlane *from)
 {
-  const DenoiseConfig *config = &backend->config;
-  gdouble kept = config->keep_grain;
   Pass pass = { .backend = backend,
     .in = picture->in[component],
     .out = job->on_device
@@ -996,11 +994,9 @@ store_component (DenoiseBackend *backend, const Picture *picture,
                : job->out[component],
     .shift = (gint32) job->shift,
     .from = from,
-    .width = backend->shapes[component].width };
+    .width = backend->shapes[component].width,
+    .removed = denoise_removed (&backend->config, job) };
 
-  if (config->preset == DENOISE_PRESET_ENCODER && !job->starts_scene)
-    kept = 0.5 + kept / 2;
-  pass.removed = (gint32) (256.0 * (1.0 - kept) + 0.5);
   cvis_pool_run (backend->pool, (guint) backend->shapes[component].height,
       SAMPLE_ROWS, do_store, &pass);
 }

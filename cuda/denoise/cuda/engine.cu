@@ -746,11 +746,6 @@ gboolean
 store_component (DenoiseBackend *b, const Picture *p, const DenoiseJob *job,
     guint c, const DenoiseDevicePlane *from, GError **error)
 {
-  const DenoiseConfig *config = &b->config;
-  const gdouble kept =
-      config->preset == DENOISE_PRESET_ENCODER && !job->starts_scene
-          ? 0.5 + config->keep_grain / 2
-          : config->keep_grain;
   DenoiseStore store;
 
   memset (&store, 0, sizeof store);
@@ -758,11 +753,11 @@ store_component (DenoiseBackend *b, const Picture *p, const DenoiseJob *job,
   store.out = is_here (b, job)
                   ? job->out[c]
                   : denoise_staging_get_plane (&b->out, job->out, c);
-  store.depth = (gint32) config->depth;
+  store.depth = (gint32) b->config.depth;
   store.shift = (gint32) job->shift;
   store.width = b->shapes[c].width;
   store.height = b->shapes[c].height;
-  store.removed = (gint32) (256.0 * (1.0 - kept) + 0.5);
+  store.removed = denoise_removed (&b->config, job);
   if (from != NULL)
     store.from = *from;
   return CVIS_CUDA (denoise_launch_store (&store, b->work), error);

@@ -26,9 +26,9 @@ harness_new (const gchar *settings, const gchar *format)
   return h;
 }
 
-/* Pushes frame @number with random samples. */
-static GstFlowReturn
-push_noise (GstHarness *h, guint number)
+/* Frame @number, with random samples */
+static GstBuffer *
+make_noise (GstHarness *h, guint number)
 {
   GstCaps *caps = gst_pad_get_current_caps (h->srcpad);
   GstBuffer *buffer;
@@ -44,7 +44,13 @@ push_noise (GstHarness *h, guint number)
   gst_buffer_unmap (buffer, &map);
   GST_BUFFER_PTS (buffer) = number * FRAME_NS;
   GST_BUFFER_DURATION (buffer) = FRAME_NS;
-  return gst_harness_push (h, buffer);
+  return buffer;
+}
+
+static GstFlowReturn
+push_noise (GstHarness *h, guint number)
+{
+  return gst_harness_push (h, make_noise (h, number));
 }
 
 /* Takes frames @first to @last - 1. */
@@ -144,6 +150,73 @@ GST_START_TEST (test_sequences)
 }
 GST_END_TEST;
 
+#define N_CHANGED 12
+
+/* How much each frame of a stream of noise is changed; a key frame is wanted of frame
+ * @forced. */
+static void
+measure_changes (const gchar *settings, guint forced, guint changes[N_CHANGED])
+{
+  gchar *line =
+      g_strdup_printf ("preset=encoder sigma=12 radius=1 %s", settings);
+  GstHarness *h = harness_new (line, "GRAY8");
+  GstBuffer *frames[N_CHANGED];
+
+  g_random_set_seed (1);
+  for (guint i = 0; i < N_CHANGED; i++) {
+    if (i == forced)
+      fail_unless (gst_harness_push_event (
+          h, gst_video_event_new_downstream_force_key_unit (i * FRAME_NS,
+                 GST_CLOCK_TIME_NONE, GST_CLOCK_TIME_NONE, FALSE, 0)));
+    frames[i] = make_noise (h, i);
+    fail_unless_equals_int (
+        gst_harness_push (h, gst_buffer_copy_deep (frames[i])), GST_FLOW_OK);
+  }
+  gst_harness_push_event (h, gst_event_new_eos ());
+  for (guint i = 0; i < N_CHANGED; i++) {
+    GstBuffer *out = gst_harness_pull (h);
+    GstMapInfo a, b;
+
+    gst_buffer_map (frames[i], &a, GST_MAP_READ);
+    gst_buffer_map (out, &b, GST_MAP_READ);
+    changes[i] = 0;
+    for (gsize k = 0; k < a.size; k++)
+      if (k % 52 < 50) /* not the padding of rows */
+        changes[i] += (guint) ABS (a.data[k] - b.data[k]);
+    gst_buffer_unmap (frames[i], &a);
+    gst_buffer_unmap (out, &b);
+    gst_buffer_unref (frames[i]);
+    gst_buffer_unref (out);
+  }
+  gst_harness_teardown (h);
+  g_free (line);
+}
+
+/* Frames of which the encoder makes a key frame are changed by more than the half. */
+GST_START_TEST (test_key_frames)
+{
+  guint none[N_CHANGED], forced[N_CHANGED], regular[N_CHANGED];
+
+  measure_changes ("", N_CHANGED, none);
+  measure_changes ("", 5, forced);
+  measure_changes ("key-interval=5", N_CHANGED, regular);
+  for (guint i = 0; i < N_CHANGED; i++) {
+    fail_unless (
+        forced[i] == none[i] || (i == 5 && 2 * forced[i] > 3 * none[i]),
+        "frame %u: %u, without %u", i, forced[i], none[i]);
+    fail_unless ((regular[i] == none[i]) == (i != 5 && i != 10),
+        "frame %u: %u, without %u", i, regular[i], none[i]);
+  }
+  fail_unless (2 * forced[5] > 3 * none[5]);
+  fail_unless_equals_int (regular[5], forced[5]);
+  /* of an interval that an event begins */
+  measure_changes ("key-interval=5", 3, regular);
+  fail_unless (2 * regular[3] > 3 * none[3]);
+  fail_unless_equals_int (regular[5], none[5]);
+  fail_unless (2 * regular[8] > 3 * none[8]);
+}
+GST_END_TEST;
+
 GST_START_TEST (test_formats)
 {
   static const gchar *const formats[] = { "GRAY8", "GRAY16_LE", "I420", "NV12",
@@ -190,6 +263,7 @@ denoisemodes_suite (void)
   tcase_add_test (tests, test_recursive_has_no_look_ahead);
   tcase_add_test (tests, test_latency);
   tcase_add_test (tests, test_sequences);
+  tcase_add_test (tests, test_key_frames);
   tcase_add_test (tests, test_formats);
   tcase_add_test (tests, test_interlaced);
   return suite;
