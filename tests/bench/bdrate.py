@@ -9,9 +9,9 @@ saves bits. Tables in Markdown: the mean PSNR and VMAF of each clip, then the BD
 FILTER: a line of GStreamer, by default "cudadenoise preset=encoder", or ffmpeg:FILTER,
 such as ffmpeg:hqdn3d. Encoders: x264-medium, x264-veryfast, x265 and openh264, by default
 all; four CRF, or for openh264 constant quantisers. --own: encoders that have a temporal filter
-of their own, x265 (mcstf) and svtav1 (preset 8, enable-tf); the own filter, FILTER and both are
-compared with none. Clips: those of scripts/fetch-clips in full length, at most N frames (150),
-cropped to multiples of 8.
+of their own, x265 (mcstf), svtav1 (preset 8, enable-tf) and vvenc (preset fast, four QP, mctf); the
+own filter, FILTER and both are compared with none. Clips: those of scripts/fetch-clips in full
+length, at most N frames (150), cropped to multiples of 8.
 
 Needs NumPy, ffmpeg with the encoders, and the plugin in GST_PLUGIN_PATH (`meson devenv -C
 build`). The ffmpeg of the Python package imageio-ffmpeg is preferred, as it has libvmaf;
@@ -58,10 +58,19 @@ def make_svtav1(tf):
                       "-svtav1-params", f"enable-tf={tf}"]
 
 
+def make_vvenc(mctf):
+    # threads=0: with threads VVenC may return no packet when ffmpeg 9.0 begins to flush a short
+    # clip, which ffmpeg takes for the end. bim=0: it needs mctf, so it is off on both sides.
+    return lambda q: ["-c:v", "libvvenc", "-preset", "fast", "-qp", str(q), "-qpa", "0",
+                      "-vvenc-params", f"threads=0:bim=0:mctf={mctf}"]
+
+
 ENCODERS |= {
     "x265-own": lambda q: [*ENCODERS["x265"](q)[:-1], f"crf={q}:mcstf=1"],
     "svtav1": make_svtav1(0),
     "svtav1-own": make_svtav1(1),
+    "vvenc": make_vvenc(0),
+    "vvenc-own": make_vvenc(2),
 }
 OWN = tuple(name for name in ENCODERS if f"{name}-own" in ENCODERS)
 
