@@ -12,7 +12,7 @@
 
 #include "cuda/denoise/engine.h"
 #include "cuda/denoise/weights.h"
-#include "cuda/records/motionrecord.h"
+#include "cuda/motion/engine.h"
 
 G_BEGIN_DECLS
 
