@@ -137,11 +137,6 @@ find_points (ModelRun *run, const gchar *name)
 static gboolean
 open_transforms (ModelRun *run, const BundleModelCall *call, GError **error)
 {
-  if (call->poses && run->model->rig)
-    return cvis_refuse (error,
-        "%s: %s: poses of images are not supported "
-        "with rigs",
-        call->poses, run->model->rig);
   if (call->poses) {
     BundleTransforms *poses = read_transforms (run->model, call->poses, error);
 

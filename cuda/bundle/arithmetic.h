@@ -90,6 +90,41 @@ bundle_constants (
   constants->k2 = camera[BUNDLE_CAMERA_K2];
 }
 
+/* Where the camera of a sensor is whose rig is at @rig. @sensor: constants of its pose */
+BUNDLE_FN void
+bundle_place_sensor (const BundleConstants *sensor, const BundleConstants *rig,
+    BundleConstants *c)
+{
+  *c = *sensor;
+  for (int i = 0; i < 3; i++) {
+    const gdouble x = sensor->r[3 * i], y = sensor->r[3 * i + 1];
+    const gdouble z = sensor->r[3 * i + 2];
+
+    for (int k = 0; k < 3; k++)
+      c->r[3 * i + k] = x * rig->r[k] + y * rig->r[3 + k] + z * rig->r[6 + k];
+    c->t[i] += x * rig->t[0] + y * rig->t[1] + z * rig->t[2];
+  }
+}
+
+/* The step of the camera of a sensor by that of its rig: @by, 6 x 6, row by row. With the
+ * sensor's (R, t) a step (w, v) of the rig is the step (R w, R v + t x R w) of the camera
+ * (bundle_move_camera()). */
+BUNDLE_FN void
+bundle_sensor_step (const BundleConstants *sensor, gdouble by[36])
+{
+  const gdouble *r = sensor->r, *t = sensor->t;
+
+  for (int i = 0; i < 3; i++) {
+    const int j = (i + 1) % 3, k = (i + 2) % 3;
+
+    for (int c = 0; c < 3; c++) {
+      by[6 * i + c] = by[6 * (3 + i) + 3 + c] = r[3 * i + c];
+      by[6 * i + 3 + c] = 0;
+      by[6 * (3 + i) + c] = t[j] * r[3 * k + c] - t[k] * r[3 * j + c];
+    }
+  }
+}
+
 /* The left Jacobian of the rotation, row by row: R(w + dw) = exp([L dw]x) R(w) */
 BUNDLE_FN void
 bundle_left_jacobian (const gdouble w[3], gdouble l[9])

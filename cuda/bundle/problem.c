@@ -247,10 +247,8 @@ check_frames (const BundleProblem *problem, GError **error)
 {
   if (problem->frames == NULL)
     return TRUE;
-  if (problem->lenses == NULL || problem->priors)
-    return cvis_refuse (error, problem->lenses
-                                   ? "priors are not supported with rigs"
-                                   : "rigs need cameras with lenses");
+  if (problem->lenses == NULL)
+    return cvis_refuse (error, "rigs need cameras with lenses");
   for (guint i = 0; i < problem->n_cameras; i++)
     if (problem->frame_of[i] >= problem->n_frames)
       return cvis_refuse (error, "camera %u has frame %u, must be 0 to %u", i,
@@ -295,6 +293,45 @@ bundle_problem_place_cameras (BundleProblem *problem)
     bundle_pose_multiply (problem->sensors[problem->lens_of[i]].pose,
         problem->frames + BUNDLE_CAMERA_SIZE * (gsize) problem->frame_of[i],
         problem->cameras + BUNDLE_CAMERA_SIZE * i);
+}
+
+/* The first lens of the group that lens @i is in. @root: of each lens one before it, or
+ * itself */
+static guint32
+find_root (guint32 *root, guint32 i)
+{
+  while (root[i] != i)
+    i = root[i] = root[root[i]];
+  return i;
+}
+
+guint
+bundle_problem_group_lenses (const BundleProblem *problem, guint32 *group)
+{
+  g_autofree guint32 *root = g_new (guint32, problem->n_lenses);
+  g_autofree guint32 *lens_of = g_new (guint32, problem->n_frames + 1);
+  guint n = 0;
+
+  for (guint32 i = 0; i < problem->n_lenses; i++)
+    root[i] = i;
+  memset (lens_of, 0xff, problem->n_frames * sizeof *lens_of);
+  for (guint32 i = 0; problem->frames && i < problem->n_cameras; i++) {
+    guint32 *of_frame = &lens_of[problem->frame_of[i]];
+    guint32 one = find_root (root, problem->lens_of[i]);
+
+    if (*of_frame != G_MAXUINT32) {
+      const guint32 other = find_root (root, *of_frame);
+
+      root[MAX (one, other)] = MIN (one, other);
+    }
+    *of_frame = problem->lens_of[i];
+  }
+  for (guint32 i = 0; i < problem->n_lenses; i++) {
+    const guint32 first = find_root (root, i);
+
+    group[i] = first == i ? n++ : group[first];
+  }
+  return n;
 }
 
 void

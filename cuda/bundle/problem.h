@@ -80,13 +80,13 @@ typedef struct {
  *   and k2, which are then not used. Positions of observations are in pixels from the
  *   upper left corner, y down. The files of formats/ do not hold lenses
  * @lens_of: n_cameras indices of lenses; %NULL without lenses
- * @priors: (nullable): n_priors, any number for a camera; only with lenses, on the
- *   CPU, and not stored by any format
+ * @priors: (nullable): n_priors, any number for a camera; only with lenses, and not
+ *   stored by any format
  * @frames: (nullable): n_frames * BUNDLE_CAMERA_SIZE: poses of rigs, whose cameras move
  *   together: that of camera i is the product of @sensors[lens_of[i]] and
  *   @frames[frame_of[i]]. The first six parameters of each are used, and @cameras, which
  *   bundle_problem_place_cameras() computes, are results. Only with lenses, on the CPU,
- *   without priors, and not stored by any format
+ *   and not stored by any format
  * @frame_of: n_cameras; @frame_constant: n_frames masks, used instead of
  *   @camera_constant; @sensors: n_lenses; %NULL without frames
  * @colours: (nullable): n_points * 3: red, green, blue
@@ -137,6 +137,10 @@ BundleProblem *bundle_problem_copy (
     const BundleProblem *problem, GError **error);
 /* Sets the poses of @problem's cameras, which has frames. */
 void bundle_problem_place_cameras (BundleProblem *problem);
+/* Numbers groups of lenses in the order of their first lenses: those of a rig, which share
+ * frames. @group: n_lenses. Returns: number of groups */
+guint bundle_problem_group_lenses (
+    const BundleProblem *problem, guint32 *group);
 /* Whether every index is in its range and every number finite.
  * Returns: FALSE with CVIS_ERROR_INVALID that names the first fault */
 gboolean bundle_problem_check (const BundleProblem *problem, GError **error);

@@ -747,14 +747,47 @@ class ColmapModels(Tool):
         for part in parts[3:]:
             self.assertEqual(read(f"in/{part}"), read(f"out/{part}"))
 
-    def test_what_rigs_refuse(self):
-        colmap_models.simulate_rig("in", 2, 6, 200)
+    def test_priors_of_rigs(self):
+        """The cost has priors of images by all sensors; poses of images, frames and sensors agree."""
+        colmap_models.simulate_rig("in", 3, 12, 300)
+        start = colmap_models.read("in")[1]
+        np = colmap_models.np
+        rng = np.random.default_rng(5)
+        place = {i: 2 * (-colmap_models.matrix(image["q"]).T @ image["t"]) + rng.normal(size=3) * 0.1
+                 for i, image in start.items() if i % 2}
         with open("priors.txt", "w", encoding="utf-8") as file:
-            file.write("5 0 0 0\n8 1 0 0\n11 0 1 0\n")
+            for i, x in place.items():
+                file.write(f"{i} {x[0]:.17g} {x[1]:.17g} {x[2]:.17g} 0.1 0.1 0.2\n")
+        sensors = colmap_models.read_rigs("in")[0]
+        for name in ("", "refine_sensor_from_rig", "refine_rig_from_world"):
+            options = [f"--BundleAdjustment.{name}=0"] if name else []
+            found = json.loads(run("bundle", "in", "out", "--priors", "priors.txt", "--json", *options)[0])
+            cost = colmap_models.cost("out")[0]
+            for i, image in colmap_models.read("out")[1].items():
+                if i in place:
+                    off = -colmap_models.matrix(image["q"]).T @ image["t"] - place[i]
+                    cost += 0.5 * np.sum((off / [0.1, 0.1, 0.2])**2)
+            self.assertEqual(found["priors"], len(place))
+            self.assertAlmostEqual(found["final-cost"] / cost, 1, delta=1e-9)
+            self.assertLess(found["final-cost"], 0.5 * found["initial-cost"])
+            self.assertLess(colmap_models.largest_disagreement("out"), 1e-12)
+            if name == "refine_sensor_from_rig":  # the scale of the alignment
+                for i, (_, t) in colmap_models.read_rigs("out")[0].items():
+                    self.assertLess(np.ptp(np.divide(t, sensors[i][1])), 1e-9)
+
+    def test_poses_of_rigs(self):
+        """Frames of the rig get the poses of a transforms.json; the images agree with them."""
+        colmap_models.simulate_rig("in", 2, 6, 200)
         run("bundle", "in", "out", "--transforms", "t.json")
-        for options in (("--priors", "priors.txt"), ("--poses", "t.json")):
-            self.assertIn("rig 1 has 2 sensors", run("bundle", "in", "new", *options, status=1)[1])
-        self.assertFalse(os.path.exists("new"))
+        write_json("t.json", {**json.loads(read("t.json")), "applied_transform": [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]]})
+        run("bundle", "in", "again", "--poses", "t.json", "--BundleAdjustment.refine_extrinsics", "0")
+        np = colmap_models.np
+        wanted, found = colmap_models.read("out")[1], colmap_models.read("again")[1]
+        self.assertLess(colmap_models.largest_disagreement("again"), 1e-12)
+        sensors = colmap_models.read_rigs("again")[0]
+        for i, image in found.items():
+            if image["camera"] not in sensors:
+                self.assertLess(np.abs(np.subtract(image["t"], wanted[i]["t"])).max(), 1e-9)
 
     def test_losses(self):
         """Costs are those that NumPy finds."""

@@ -22,8 +22,6 @@
 /* A principal point further outside of the picture, in sizes of the picture, is a
  * mistake. */
 #define OUTSIDE 10
-/* Poses that differ by more are not the same. */
-#define NEAR 1e-6
 
 void
 bundle_model_map_clear (BundleModelMap *map)
@@ -352,40 +350,6 @@ check_rig_image (const BundleModel *model, guint i, GError **error)
           : "its camera is a sensor of a rig, but it is in no frame");
 }
 
-/* Whether both poses are the same but for rounding */
-static gboolean
-are_near (const BundleModelImage *image, const gdouble q[4], const gdouble t[3])
-{
-  gdouble unit[4], size = 0, distance = 0;
-
-  memcpy (unit, image->q, sizeof unit);
-  bundle_turn_normalise (unit);
-  for (guint i = 0; i < 3; i++) {
-    size += fabs (t[i]);
-    distance += fabs (t[i] - image->t[i]);
-  }
-  for (guint i = 0; i < 4; i++)
-    if (!(fabs (unit[i] - q[i]) < NEAR || fabs (unit[i] + q[i]) < NEAR))
-      return FALSE;
-  return distance <= NEAR * size;
-}
-
-/* As in COLMAP, the poses of frames and sensors count where those of images differ. */
-static void
-correct_images (BundleModel *model)
-{
-  for (guint i = 0; i < model->n_images; i++) {
-    BundleModelImage *image = &model->images[i];
-    gdouble q[4], t[3];
-
-    if (!bundle_model_image_in_rig (model, i, q, t) || are_near (image, q, t))
-      continue;
-    memcpy (image->q, q, sizeof q);
-    memcpy (image->t, t, sizeof t);
-    image->moved = TRUE;
-  }
-}
-
 /* Numbers the frames of the problem's cameras. @frame: of each of the model's frames:
  * its number, G_MAXUINT32 before */
 static void
@@ -582,7 +546,7 @@ bundle_model_problem (BundleModel *model, const BundleModelSettings *settings,
     if (!check_model_camera (model, i, error))
       return NULL;
   if (model->rig)
-    correct_images (model);
+    bundle_model_correct_images (model);
   if (NEW_ARRAY (&map->image_of, model->n_images)
       && NEW_ARRAY (&map->point_of, model->n_points)
       && NEW_ARRAY (&making.number, model->n_images)

@@ -26,6 +26,14 @@ gboolean bundle_model_parse_rigs (
  * Returns: FALSE if one of them is missing */
 gboolean bundle_model_image_in_rig (
     const BundleModel *model, guint i, gdouble q[4], gdouble t[3]);
+/* Whether @place has finite numbers and a rotation, as poses that count have */
+gboolean bundle_model_is_place (const BundleModelPlace *place);
+/* As in COLMAP, the poses of frames and sensors count where those of images differ. */
+void bundle_model_correct_images (BundleModel *model);
+/* Takes the poses of frames from images, by the reference if it is among them. @chosen: of
+ * each image, whether it is one of these. Without a rig of several sensors images have
+ * their own poses, and nothing changes. */
+void bundle_model_move_frames (BundleModel *model, const guint8 *chosen);
 /* The file of rigs or frames with their poses */
 void bundle_model_format_rigs (
     const BundleModel *model, guint file, BundleText *to);

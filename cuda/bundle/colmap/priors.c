@@ -12,6 +12,7 @@
 
 #include "cuda/bundle/arithmetic.h"
 #include "cuda/bundle/colmap/names.h"
+#include "cuda/bundle/colmap/parts.h"
 #include "cuda/bundle/turn.h"
 
 #define LARGEST 1e100
@@ -278,23 +279,48 @@ bundle_align_positions (const gdouble *from, const gdouble *to, guint n,
              found->scale);
 }
 
+/* @q, @t: of an image or a frame, world to camera */
+static void
+align_pose (const BundleAlignment *by, gdouble q[4], gdouble t[3])
+{
+  gdouble inverse[4], moved[4], turned[3];
+
+  bundle_turn_invert (by->q, inverse);
+  bundle_turn_multiply (q, inverse, moved);
+  bundle_turn_normalise (moved);
+  bundle_turn_vector (moved, by->t, turned);
+  memcpy (q, moved, sizeof moved);
+  for (guint k = 0; k < 3; k++)
+    t[k] = by->scale * t[k] - turned[k];
+}
+
 static void
 move_model (BundleModel *model, const BundleAlignment *by)
 {
-  gdouble inverse[4], turned[3];
+  gdouble turned[3];
 
-  bundle_turn_invert (by->q, inverse);
   for (guint i = 0; i < model->n_images; i++) {
     BundleModelImage *image = &model->images[i];
-    gdouble q[4];
 
-    bundle_turn_multiply (image->q, inverse, q);
-    bundle_turn_normalise (q);
-    bundle_turn_vector (q, by->t, turned);
-    memcpy (image->q, q, sizeof q);
-    for (guint k = 0; k < 3; k++)
-      image->t[k] = by->scale * image->t[k] - turned[k];
+    align_pose (by, image->q, image->t);
     image->moved = TRUE;
+  }
+  for (guint i = 0; model->rig && i < model->frame_list->len; i++) {
+    BundleModelPlace *frame =
+        &g_array_index (model->frame_list, BundleModelPlace, i);
+
+    if (!bundle_model_is_place (frame))
+      continue;
+    align_pose (by, frame->q, frame->t);
+    frame->moved = TRUE;
+  }
+  for (guint i = 0; model->rig && i < model->sensor_list->len; i++) {
+    BundleModelPlace *sensor =
+        &g_array_index (model->sensor_list, BundleModelPlace, i);
+
+    for (guint k = 0; k < 3; k++)
+      sensor->t[k] *= by->scale;
+    sensor->moved = TRUE;
   }
   for (gsize i = 0; i < model->n_points; i++) {
     gdouble *x = model->points[i].x;
@@ -314,8 +340,7 @@ bundle_model_align (BundleModel *model, GError **error)
   BundleAlignment alignment;
 
   if (model->rig)
-    return cvis_refuse (
-        error, "%s: priors are not supported with rigs", model->rig);
+    bundle_model_correct_images (model);
   for (guint i = 0; i < n; i++) {
     const BundleModelPrior *prior =
         &g_array_index (model->priors, BundleModelPrior, i);

@@ -44,10 +44,9 @@ gboolean bundle_align_positions (const gdouble *from, const gdouble *to,
 void bundle_model_image_position (
     const BundleModelImage *image, gdouble position[3]);
 
-/* Turns, scales and moves the whole model so that the sum of the squared distances of its
- * images from their priors is the smallest.
- * Returns: FALSE with CVIS_ERROR_INVALID: fewer than three priors, all on a line, or a
- *   rig of several sensors */
+/* Turns, scales and moves the whole model, with the sensors of its rigs, so that the sum of
+ * the squared distances of its images from their priors is the smallest.
+ * Returns: FALSE with CVIS_ERROR_INVALID: fewer than three priors, or all on a line */
 gboolean bundle_model_align (BundleModel *model, GError **error);
 
 /* Root mean square distance of images and priors; 0 without priors */

@@ -23,6 +23,8 @@
 #include "cuda/core/cancel.h"
 
 #define POSE 7
+/* Poses that differ by more are not the same. */
+#define NEAR 1e-6
 #define CAMERA_SENSOR 0 /* type */
 
 /**
@@ -57,9 +59,8 @@ make_place (gsize at, gsize size, const gdouble pose[POSE])
   return place;
 }
 
-/* Whether @place has finite numbers and a rotation, as poses that count have */
-static gboolean
-is_place (const BundleModelPlace *place)
+gboolean
+bundle_model_is_place (const BundleModelPlace *place)
 {
   gdouble sum = 0;
 
@@ -99,7 +100,7 @@ add_sensor (Rigs *rigs, guint64 id, gboolean reference, BundleModelPlace *place)
         rigs->id, rigs->n);
   model->sensor_of[camera] =
       place ? model->sensor_list->len : BUNDLE_MODEL_NO_POSE;
-  if (place && !is_place (place))
+  if (place && !bundle_model_is_place (place))
     return RIG_FAULT (rigs, BUNDLE_MODEL_RIGS, "SENSOR_FROM_RIG",
         "the pose of camera %" G_GUINT64_FORMAT " is not a pose", id);
   if (place) {
@@ -137,7 +138,7 @@ add_frame_image (Rigs *rigs, guint64 image_id)
         "image %" G_GUINT64_FORMAT " is of camera %u, which is not a sensor "
         "of rig %" G_GUINT64_FORMAT,
         image_id, model->cameras[camera].id, rigs->rig);
-  return !model->rig || is_place (place)
+  return !model->rig || bundle_model_is_place (place)
          || RIG_FAULT (
              rigs, BUNDLE_MODEL_FRAMES, "RIG_FROM_WORLD", "it is not a pose");
 }
@@ -439,6 +440,91 @@ bundle_model_image_in_rig (
   }
   bundle_turn_normalise (q);
   return TRUE;
+}
+
+/* --- poses of images ------------------------------------------------------------ */
+
+/* Whether both poses are the same but for rounding */
+static gboolean
+are_near (const BundleModelImage *image, const gdouble q[4], const gdouble t[3])
+{
+  gdouble unit[4], size = 0, distance = 0;
+
+  memcpy (unit, image->q, sizeof unit);
+  bundle_turn_normalise (unit);
+  for (guint i = 0; i < 3; i++) {
+    size += fabs (t[i]);
+    distance += fabs (t[i] - image->t[i]);
+  }
+  for (guint i = 0; i < 4; i++)
+    if (!(fabs (unit[i] - q[i]) < NEAR || fabs (unit[i] + q[i]) < NEAR))
+      return FALSE;
+  return distance <= NEAR * size;
+}
+
+void
+bundle_model_correct_images (BundleModel *model)
+{
+  for (guint i = 0; i < model->n_images; i++) {
+    BundleModelImage *image = &model->images[i];
+    gdouble q[4], t[3];
+
+    if (!bundle_model_image_in_rig (model, i, q, t) || are_near (image, q, t))
+      continue;
+    memcpy (image->q, q, sizeof q);
+    memcpy (image->t, t, sizeof t);
+    image->moved = TRUE;
+  }
+}
+
+/* The pose of the frame of image @i, as the image's is with that of its sensor */
+static void
+take_image_pose (BundleModel *model, guint i)
+{
+  const BundleModelImage *image = &model->images[i];
+  const guint32 number = model->sensor_of[image->camera];
+  BundleModelPlace *frame =
+      &g_array_index (model->frame_list, BundleModelPlace, model->frame_of[i]);
+
+  memcpy (frame->q, image->q, sizeof frame->q);
+  memcpy (frame->t, image->t, sizeof frame->t);
+  if (number != BUNDLE_MODEL_REFERENCE) {
+    const BundleModelPlace *sensor =
+        &g_array_index (model->sensor_list, BundleModelPlace, number);
+    gdouble inverse[4], t[3];
+
+    bundle_turn_invert (sensor->q, inverse);
+    bundle_turn_multiply (inverse, image->q, frame->q);
+    for (guint k = 0; k < 3; k++)
+      t[k] = image->t[k] - sensor->t[k];
+    bundle_turn_vector (inverse, t, frame->t);
+  }
+  bundle_turn_normalise (frame->q);
+  frame->moved = TRUE;
+}
+
+void
+bundle_model_move_frames (BundleModel *model, const guint8 *chosen)
+{
+  g_autofree guint32 *best = NULL; /* of each frame: an image */
+
+  if (model->rig == NULL)
+    return;
+  best = g_new (guint32, model->frame_list->len + 1);
+  memset (best, 0xff, model->frame_list->len * sizeof *best);
+  for (guint i = 0; i < model->n_images; i++) {
+    const guint32 frame = model->frame_of[i];
+    const guint32 sensor = model->sensor_of[model->images[i].camera];
+
+    if (chosen[i] && frame != BUNDLE_MODEL_NO_FRAME
+        && sensor != BUNDLE_MODEL_NO_POSE
+        && (best[frame] == G_MAXUINT32 || sensor == BUNDLE_MODEL_REFERENCE))
+      best[frame] = i;
+  }
+  for (guint f = 0; f < model->frame_list->len; f++)
+    if (best[f] != G_MAXUINT32)
+      take_image_pose (model, best[f]);
+  bundle_model_correct_images (model);
 }
 
 /* --- writing ------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "cuda/bundle/colmap/parts.h"
 #include "cuda/bundle/colmap/priors.h"
 #include "cuda/bundle/turn.h"
 #include "cuda/bundle/pose.h"
@@ -409,6 +410,7 @@ bundle_transforms_take_poses (
     const BundleTransforms *transforms, BundleModel *model)
 {
   const BundleAlignment *world = &transforms->world;
+  g_autofree guint8 *taken = g_new0 (guint8, model->n_images + 1);
   gdouble inverse[4];
 
   bundle_turn_invert (world->q, inverse);
@@ -430,8 +432,9 @@ bundle_transforms_take_poses (
     bundle_turn_vector (image->q, position, image->t);
     for (guint k = 0; k < 3; k++)
       image->t[k] = -image->t[k];
-    image->moved = TRUE;
+    image->moved = taken[transforms->image[i]] = TRUE;
   }
+  bundle_model_move_frames (model, taken);
 }
 
 static void

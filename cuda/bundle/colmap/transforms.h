@@ -26,7 +26,9 @@ BundleTransforms *bundle_transforms_new (
     const BundleModel *model, const gchar *data, gsize size, GError **error);
 void bundle_transforms_free (BundleTransforms *transforms);
 
-/* Gives the images of @model the poses of their frames. */
+/* Gives the images of @model the poses of their frames. Where there are rigs of several
+ * sensors, a frame of the rig gets that of its image by the reference, or else of its first
+ * one, and its other images follow. */
 void bundle_transforms_take_poses (
     const BundleTransforms *transforms, BundleModel *model);
 

@@ -76,16 +76,6 @@ list_columns (const BundleProblem *problem, guint i, BundleCpuLens *lens)
   }
 }
 
-/* The first lens of the group that lens @i is in. @root: of each lens one before it, or
- * itself */
-static guint32
-find_root (guint32 *root, guint32 i)
-{
-  while (root[i] != i)
-    i = root[i] = root[root[i]];
-  return i;
-}
-
 /* The columns behind the elements of the cameras: those of the lenses that share cameras
  * together, in the order of the first ones. @room: n lenses */
 static void
@@ -94,20 +84,10 @@ make_groups (BundleBackend *b, guint32 *room)
   BundleCpuLenses *l = b->lenses;
   gsize inverse = 0;
 
-  for (guint i = 0; i < l->n; i++)
-    room[i] = i;
-  for (guint c = 0; c < b->n_cameras; c++)
-    for (guint i = l->first_image[c] + 1; i < l->first_image[c + 1]; i++) {
-      const guint32 one = find_root (room, l->image[i - 1].lens);
-      const guint32 other = find_root (room, l->image[i].lens);
-
-      room[MAX (one, other)] = MIN (one, other);
-    }
+  l->n_groups = bundle_problem_group_lenses (b->problem, room);
   for (guint i = 0; i < l->n; i++) {
-    const guint32 root = find_root (room, i);
-
-    l->lens[i].group = root == i ? l->n_groups++ : l->lens[root].group;
-    l->group[l->lens[i].group].n += l->lens[i].n;
+    l->lens[i].group = room[i];
+    l->group[room[i]].n += l->lens[i].n;
   }
   for (guint i = 0; i < l->n_groups; i++) {
     const guint n = l->group[i].n;
@@ -337,7 +317,7 @@ multiply_poses (guint first, guint count, gpointer data)
     sum_products (b, c, sum);
     for (guint i = 0; i < 9; i++)
       b->out[at + i] = b->damping_c[at + i] * b->in[at + i] - sum[i];
-    bundle_priors_multiply (b, c, b->in + at, b->out + at);
+    bundle_priors_multiply (b, c);
   }
 }
 
@@ -378,6 +358,16 @@ bundle_lenses_add_right_side (BundleBackend *b)
  * [B W; W^T L] with L summed over the images of each lens. They form an arrow for each
  * group of lenses, which is inverted exactly: T = L - sum of W^T B^-1 W. */
 
+void
+bundle_lenses_sum_triangle (
+    const BundleBackend *b, guint32 image, gdouble *triangle)
+{
+  const guint size = BUNDLE_POSE + bundle_lenses_of_image (b->lenses, image)->n;
+
+  bundle_lenses_sum_image (b, image, 0, size * (size + 1) / 2, triangle);
+  bundle_priors_add_triangle (b, image, triangle);
+}
+
 /* The part of image @i in its lens's block and B: sets coupling and sum, adds to
  * @inverse, 6 x 6 */
 static void
@@ -389,7 +379,7 @@ take_triangle (const BundleBackend *b, guint c, guint32 i, gdouble *inverse)
   const guint16 constant = b->camera_constant[c];
   gdouble triangle[BUNDLE_LENS_SUMS];
 
-  bundle_lenses_sum_image (b, i, 0, size * (size + 1) / 2, triangle);
+  bundle_lenses_sum_triangle (b, i, triangle);
   for (guint r = 0, at = 0; r < size; r++)
     for (guint k = r; k < size; k++, at++) {
       const gboolean fixed = (r < BUNDLE_POSE && (constant >> r & 1))
@@ -688,7 +678,7 @@ bundle_lenses_sum_blocks (BundleBackend *b)
       const guint size = BUNDLE_POSE + bundle_lenses_of_image (l, k)->n;
       gdouble triangle[BUNDLE_LENS_SUMS];
 
-      bundle_lenses_sum_image (b, k, 0, size * (size + 1) / 2, triangle);
+      bundle_lenses_sum_triangle (b, k, triangle);
       for (guint i = 0, at = 0; i < BUNDLE_POSE; i++)
         for (guint j = i; j < size; j++, at++)
           if (j < BUNDLE_POSE)

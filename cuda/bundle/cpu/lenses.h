@@ -141,6 +141,17 @@ bundle_lenses_sum_image (
   bundle_cpu_sum_segments (b, i[0].segment, i[1].segment, at, n, to);
 }
 
+/* The triangle of an image, with its priors in a rig */
+void bundle_lenses_sum_triangle (
+    const BundleBackend *b, guint32 image, gdouble *triangle);
+
+/* The camera of an image */
+static inline guint32
+bundle_lenses_camera_of (const BundleBackend *b, guint32 image)
+{
+  return bundle_cpu_pose_of (b, bundle_cpu_image_at (b, image));
+}
+
 /* @v: the 9 elements of the camera of @segment in @x, and the columns of its lens */
 static inline void
 bundle_lenses_expand (const BundleBackend *b, const gdouble *x,

@@ -51,23 +51,6 @@ see_slots (BundleLensModel model, int n_focal, guint n, const gdouble *lens,
   }
 }
 
-/* Where the camera is whose rig is at @rig */
-static BundleConstants
-place_sensor (const BundleSensor *sensor, const BundleConstants *rig)
-{
-  BundleConstants c;
-
-  bundle_constants (sensor->pose, &c);
-  for (guint i = 0; i < 3; i++) {
-    const gdouble x = c.r[3 * i], y = c.r[3 * i + 1], z = c.r[3 * i + 2];
-
-    for (guint k = 0; k < 3; k++)
-      c.r[3 * i + k] = x * rig->r[k] + y * rig->r[3 + k] + z * rig->r[6 + k];
-    c.t[i] += x * rig->t[0] + y * rig->t[1] + z * rig->t[2];
-  }
-  return c;
-}
-
 /* The derivatives by the sensor's step behind those by the lens; then A R_s and Q */
 static void
 put_sensor_rows (const BundleSensor *sensor, const BundleSegment *s, Seen *seen)
@@ -113,12 +96,14 @@ see_segment (const BundleBackend *b, const BundleSegment *s,
   const guint32 number = l->image[s->image].lens;
   const BundleLens *lens = &lenses[number];
   const BundleSensor *sensor = l->lens[number].placed ? &sensors[number] : NULL;
-  const BundleConstants c = sensor
-                                ? place_sensor (sensor, &constants[s->camera])
-                                : constants[s->camera];
+  BundleConstants c = constants[s->camera], own;
   const gdouble *ox = b->observed_x + s->first, *oy = b->observed_y + s->first;
   Column x, y, z;
 
+  if (sensor) {
+    bundle_constants (sensor->pose, &own);
+    bundle_place_sensor (&own, &constants[s->camera], &c);
+  }
   gather_points (b, s, points, x, y, z);
   switch (lens->model) {
 #define MODEL(name, n_focal, n_extra)                                          \

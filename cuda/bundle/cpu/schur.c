@@ -355,7 +355,7 @@ put_image_blocks (BundleBackend *b, guint c, guint32 image, gdouble *block)
       s->c + ((gsize) c * s->k + lens->first - s->first) * BUNDLE_LANES;
   gdouble triangle[BUNDLE_LENS_SUMS];
 
-  bundle_lenses_sum_image (b, image, 0, size * (size + 1) / 2, triangle);
+  bundle_lenses_sum_triangle (b, image, triangle);
   for (guint i = 0, at = 0; i < size; i++)
     for (guint j = i; j < size; j++, at++)
       if (j < BUNDLE_POSE)

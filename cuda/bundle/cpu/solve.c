@@ -571,7 +571,7 @@ make_candidate (BundleBackend *b, BundleStep *step)
   step->cost = sum_segments (b, SUM_COST);
   if (b->priors) {
     step->model_decrease += bundle_priors_model (b, b->x);
-    step->cost += bundle_priors_cost (b, b->new_constants);
+    step->cost += bundle_priors_cost (b);
   }
   step->step_norm = sqrt (sums[0]);
   step->state_norm = sqrt (sums[1]);

@@ -11,8 +11,10 @@
 #include "cuda/bundle/colmap/adjust.h"
 #include "cuda/bundle/colmap/names.h"
 #include "cuda/bundle/colmap/parts.h"
+#include "cuda/bundle/colmap/priors.h"
 #include "cuda/bundle/engine.h"
 #include "cuda/bundle/pose.h"
+#include "cuda/bundle/turn.h"
 #include "lensscenes.h"
 
 #define FRAMES 12
@@ -466,15 +468,13 @@ adjust_rigs (BundleModel *m, const BundleModelSettings *settings)
   return done;
 }
 
-/* The poses of images are those of frames and sensors, in the files as well, and the cost
- * is that of the solver, so the move to COLMAP's coordinate frame keeps it. */
-static void
-check_agreement (const BundleModel *m, gdouble cost)
+/* The poses of images are those of frames and sensors, in the files as well.
+ * Returns: the model in the files */
+static BundleModel *
+check_poses (const BundleModel *m)
 {
   GBytes *files[BUNDLE_MODEL_FILES];
-  g_autoptr (BundleModel) read = NULL;
-  g_autoptr (BundleProblem) p = NULL;
-  BundleModelMap map;
+  BundleModel *read;
 
   g_assert_true (bundle_model_format (m, m->binary, files, NULL));
   read = parse_bytes (files, m->binary, NULL);
@@ -490,6 +490,17 @@ check_agreement (const BundleModel *m, gdouble cost)
     for (guint k = 0; k < 3; k++)
       g_assert_cmpfloat (fabs (image->t[k] - t[k]), <, 1e-13);
   }
+  return read;
+}
+
+/* The cost is also that of the solver, so the move to COLMAP's coordinate frame keeps it. */
+static void
+check_agreement (const BundleModel *m, gdouble cost)
+{
+  g_autoptr (BundleModel) read = check_poses (m);
+  g_autoptr (BundleProblem) p = NULL;
+  BundleModelMap map;
+
   p = bundle_model_problem (
       read, &(BundleModelSettings){ .keep_behind = TRUE }, &map, NULL);
   g_assert_null (p->frames);
@@ -612,6 +623,101 @@ test_rig_without_reference (void)
   bundle_model_map_clear (&done.map);
 }
 
+/* Priors of images by all sensors, of a turned, moved and larger scene: the whole model is
+ * aligned to them, with the sensors, and the adjustment keeps that. */
+static void
+test_rig_priors (void)
+{
+  static const gdouble turn[4] = { 0.8, 0.2, -0.4, 0.4 }, by[3] = { 10, -5, 3 };
+  const gdouble scale = 2.5;
+  g_autoptr (BundleProblem) truth = make_truth (3, TRUE);
+  g_autoptr (BundleProblem) start = make_start (truth, 0);
+
+  for (guint all = 0; all < 2; all++) {
+    g_autoptr (BundleModel) m = read_problem (start, TRUE);
+    BundleModelSettings settings = refine_all;
+    Adjusted done;
+
+    settings.refine_poses = settings.refine_sensors = all;
+    for (guint i = 0; i < m->n_images; i += 2) {
+      gdouble centre[3], turned[3];
+
+      bundle_pose_centre (truth->cameras + 9 * (gsize) i, centre);
+      bundle_turn_vector (turn, centre, turned);
+      for (guint k = 0; k < 3; k++)
+        turned[k] = scale * turned[k] + by[k];
+      g_assert_true (bundle_model_add_prior (m, i, turned, NULL, 0.01, NULL));
+    }
+    g_assert_true (bundle_model_align (m, NULL));
+    g_assert_cmpfloat (bundle_model_prior_rms (m), <, 0.2);
+    done = adjust_rigs (m, &settings);
+    g_assert_false (done.map.gauge.held);
+    if (all) {
+      g_assert_cmpfloat (done.cost, <, 1e-9);
+      g_assert_cmpfloat (bundle_model_prior_rms (m), <, 1e-6);
+      for (guint s = 1; s < 3; s++) {
+        gdouble q[4], t[3];
+
+        get_sensor (truth, s, q, t);
+        for (guint k = 0; k < 3; k++)
+          g_assert_cmpfloat (
+              fabs (sensor_at (m, s - 1)->t[k] - scale * t[k]), <, 1e-5);
+      }
+    }
+    g_array_set_size (m->priors, 0);
+    bundle_model_map_clear (&done.map);
+    done = adjust_rigs (m, &(BundleModelSettings){ .keep_behind = TRUE });
+    check_agreement (m, done.cost);
+    bundle_model_map_clear (&done.map);
+  }
+}
+
+static gboolean
+has_reference (const BundleProblem *p, guint camera)
+{
+  for (guint i = 0; i < p->n_cameras; i++)
+    if (p->frame_of[i] == p->frame_of[camera] && p->lens_of[i] == 0)
+      return TRUE;
+  return FALSE;
+}
+
+/* Frames get the poses of their images by the reference, and those without one that of
+ * another image; the other images follow. */
+static void
+test_rig_poses (void)
+{
+  g_autoptr (BundleProblem) truth = make_truth (3, TRUE);
+  g_autoptr (BundleProblem) start = bundle_problem_copy (truth, NULL);
+  g_autoptr (BundleModel) expected = read_problem (truth, TRUE);
+  g_autoptr (BundleModel) m = NULL;
+  g_autofree guint8 *chosen = g_new0 (guint8, truth->n_cameras);
+
+  for (guint i = 0; i < truth->n_frames; i++)
+    start->frames[9 * (gsize) i + i % 6] += 0.1;
+  bundle_problem_place_cameras (start);
+  m = read_problem (start, TRUE);
+  for (guint i = 0; i < m->n_images; i++) {
+    const gboolean reference = truth->lens_of[i] == 0;
+
+    memcpy (m->images[i].q, expected->images[i].q, 32);
+    memcpy (m->images[i].t, expected->images[i].t, 24);
+    m->images[i].moved = TRUE;
+    m->images[i].t[0] += reference || !has_reference (truth, i) ? 0 : 0.5;
+    chosen[i] = truth->frame_of[i] != 1;
+  }
+  bundle_model_move_frames (m, chosen);
+  for (guint i = 0; i < m->n_images; i++)
+    for (guint k = 0; k < 3; k++) {
+      const gdouble off = m->images[i].t[k] - expected->images[i].t[k];
+
+      if (chosen[i])
+        g_assert_cmpfloat (fabs (off), <, 1e-12);
+    }
+  for (guint i = 0; i < m->frame_list->len; i++)
+    g_assert_cmpint (frame_at (m, i)->moved, ==, i != 1);
+  bundle_model_free (check_poses (m));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -624,5 +730,7 @@ main (int argc, char **argv)
   g_test_add_func ("/bundlemodelrigs/constants", test_rig_constant_parts);
   g_test_add_func (
       "/bundlemodelrigs/without-reference", test_rig_without_reference);
+  g_test_add_func ("/bundlemodelrigs/priors", test_rig_priors);
+  g_test_add_func ("/bundlemodelrigs/poses", test_rig_poses);
   return g_test_run ();
 }

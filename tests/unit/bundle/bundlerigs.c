@@ -3,14 +3,15 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* The solver with rigs of several sensors: derivatives against complex steps, recovered
- * poses of sensors, constant parameters, frames without some sensors, and both ways to
- * solve for a step. */
+ * poses of sensors, constant parameters, frames without some sensors, priors of positions,
+ * and both ways to solve for a step. */
 #include <complex.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cuda/bundle/cpu/lenses.h"
+#include "cuda/bundle/pose.h"
 #include "lensscenes.h"
 
 static BundleSummary
@@ -380,6 +381,95 @@ test_rig_alone (void)
   }
 }
 
+/* --- priors -------------------------------------------------------------------------- */
+
+static gdouble
+cost_with_priors (BundleProblem *p)
+{
+  gdouble cost;
+
+  bundle_problem_place_cameras (p);
+  cost = bundle_lens_cost (p);
+  for (guint i = 0; i < p->n_priors; i++) {
+    const BundlePrior *prior = &p->priors[i];
+    const gdouble *a = prior->information;
+    gdouble e[3];
+
+    bundle_pose_centre (p->cameras + 9 * (gsize) prior->camera, e);
+    for (guint k = 0; k < 3; k++)
+      e[k] -= prior->position[k];
+    cost += (a[0] * e[0] * e[0] + a[3] * e[1] * e[1] + a[5] * e[2] * e[2]) / 2
+            + a[1] * e[0] * e[1] + a[2] * e[0] * e[2] + a[4] * e[1] * e[2];
+  }
+  return cost;
+}
+
+/* The slope of the cost by a number of a pose is small beside the curvature. */
+static void
+check_minimum (BundleProblem *p, gdouble *number)
+{
+  const gdouble h = 1e-4, start = *number, middle = cost_with_priors (p);
+  gdouble up, down;
+
+  *number = start + h;
+  up = cost_with_priors (p) - middle;
+  *number = start - h;
+  down = cost_with_priors (p) - middle;
+  *number = start;
+  if (!(fabs (up - down) < 0.02 * (up + down)))
+    g_error ("slope %g, curvature %g", up - down, up + down);
+}
+
+/* Priors of images by all sensors: costs are those of the formula, the solution is a
+ * minimum of it by frames and sensors, with both solvers. */
+static void
+test_rig_priors (void)
+{
+  BundleLens lenses[3];
+  g_autoptr (BundleProblem) start = NULL;
+  gdouble costs[2];
+
+  make_rig_lenses (lenses, 3);
+  start = bundle_lens_rig (lenses, 3, 15, 600, TRUE);
+  start->sensors[2].constant = TRUE;
+  start->frame_constant[3] = 0x38;
+  bundle_lens_add_priors (start, 30);
+  bundle_lens_disturb (start);
+  for (gsize i = 0; i < 2 * start->n_observations; i++)
+    start->observed[i] += sin (7. * (gdouble) i);
+  for (BundleSolver solver = BUNDLE_SOLVER_AUTO;
+       solver <= BUNDLE_SOLVER_ITERATIVE; solver++) {
+    g_autoptr (BundleProblem) p = bundle_problem_copy (start, NULL);
+    g_autoptr (BundleProblem) other = bundle_problem_copy (start, NULL);
+    const gdouble cost = cost_with_priors (p);
+    BundleConfig config;
+    BundleSummary summary;
+
+    init_rig_config (&config, solver);
+    summary = solve_rig (p, &config);
+    g_assert_cmpint (
+        summary.pcg_iterations == 0, ==, solver == BUNDLE_SOLVER_AUTO);
+    g_assert_cmpfloat (fabs (summary.initial_cost - cost), <, 1e-9 * cost);
+    costs[solver] = cost_with_priors (p);
+    g_assert_cmpfloat (
+        fabs (summary.final_cost - costs[solver]), <, 1e-9 * costs[solver]);
+    for (guint f = 0; f < p->n_frames; f++)
+      for (guint k = 0; k < 6; k++)
+        if (f != 3)
+          check_minimum (p, p->frames + 9 * (gsize) f + k);
+    for (guint k = 0; k < 6; k++)
+      check_minimum (p, p->sensors[1].pose + k);
+    bundle_summary_clear (&summary);
+    config.threads = 3;
+    summary = solve_rig (other, &config);
+    bundle_problem_place_cameras (p);
+    g_assert_cmpmem (p->cameras, 72 * (gsize) p->n_cameras, other->cameras,
+        72 * (gsize) p->n_cameras);
+    bundle_summary_clear (&summary);
+  }
+  g_assert_cmpfloat (fabs (costs[0] - costs[1]), <, 1e-9 * costs[0]);
+}
+
 /* --- refusals ------------------------------------------------------------------------ */
 
 static void
@@ -415,7 +505,8 @@ test_rig_refused (void)
   check_refused_rig (p, "number 1 of frame 1 is infinite");
   p->frames[10] = 0;
   bundle_lens_add_priors (p, 2);
-  check_refused_rig (p, "priors are not supported with rigs");
+  p->priors[1].camera = 16;
+  check_refused_rig (p, "prior 1 is of camera 16, must be 0 to 15");
 }
 
 int
@@ -439,6 +530,7 @@ main (int argc, char **argv)
   g_test_add_func ("/bundlerigs/constants", test_rig_constants);
   g_test_add_func ("/bundlerigs/solvers", test_rig_solvers);
   g_test_add_func ("/bundlerigs/alone", test_rig_alone);
+  g_test_add_func ("/bundlerigs/priors", test_rig_priors);
   g_test_add_func ("/bundlerigs/refused", test_rig_refused);
   return g_test_run ();
 }
