@@ -75,13 +75,6 @@ find_depth (const BundleModelImage *image, gdouble depth[4])
   depth[3] = image->t[2];
 }
 
-static void
-forget_feature (BundleModel *model, const BundleModelElement *element)
-{
-  model->features[model->images[element->image].first + element->feature]
-      .point = BUNDLE_MODEL_NO_POINT;
-}
-
 /* Deletes observations behind their cameras from the track of @point.
  * Returns: their number */
 static gsize
@@ -96,7 +89,7 @@ shorten_track (const Making *making, BundleModelPoint *point)
     const gdouble *d = making->depths[track[i].image];
 
     if (d[0] * x[0] + d[1] * x[1] + d[2] * x[2] + d[3] < DBL_EPSILON)
-      forget_feature (model, &track[i]);
+      bundle_model_feature_of (model, &track[i])->point = BUNDLE_MODEL_NO_POINT;
     else
       track[n++] = track[i];
   }
@@ -146,7 +139,8 @@ scan_points (guint first, guint count, gpointer data)
       part->n_behind += n_behind;
       if (n_behind > 0 && point->n < MIN_TRACK) {
         for (gsize k = 0; k < point->n; k++)
-          forget_feature (model, &model->elements[point->first + k]);
+          bundle_model_feature_of (model, &model->elements[point->first + k])
+              ->point = BUNDLE_MODEL_NO_POINT;
         part->n_deleted++;
         continue;
       }
@@ -432,13 +426,11 @@ fill_points (guint first, guint count, gpointer data)
           !making->settings->refine_points || point->constant;
       for (gsize k = 0; k < point->n; k++, n++) {
         const BundleModelElement *element = &model->elements[point->first + k];
-        const BundleModelImage *image = &model->images[element->image];
 
         problem->camera_of[n] = making->number[element->image];
         problem->point_of[n] = (guint32) p;
         memcpy (problem->observed + 2 * n,
-            model->features[image->first + element->feature].at,
-            2 * sizeof (gdouble));
+            bundle_model_feature_of (model, element)->at, 2 * sizeof (gdouble));
       }
       p++;
     }

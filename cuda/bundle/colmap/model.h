@@ -139,6 +139,15 @@ typedef struct {
   gsize n_lost, n_unnamed;
 } BundleModel;
 
+/* The feature of an element of a track */
+static inline BundleModelFeature *
+bundle_model_feature_of (
+    const BundleModel *model, const BundleModelElement *element)
+{
+  return &model->features[model->images[element->image].first
+                          + element->feature];
+}
+
 void bundle_model_free (BundleModel *model);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (BundleModel, bundle_model_free)
 

@@ -51,6 +51,19 @@ see_slots (BundleLensModel model, int n_focal, guint n, const gdouble *lens,
   }
 }
 
+/* The columns of slot @i by the step of a pose, for a row @a of the derivatives by P:
+ * -a [q]x = q x a, and a */
+INLINE void
+put_pose_columns (guint i, const gdouble a[3], const gdouble q[3], Column *to)
+{
+  to[0][i] = q[1] * a[2] - q[2] * a[1];
+  to[1][i] = q[2] * a[0] - q[0] * a[2];
+  to[2][i] = q[0] * a[1] - q[1] * a[0];
+  to[3][i] = a[0];
+  to[4][i] = a[1];
+  to[5][i] = a[2];
+}
+
 /* The derivatives by the sensor's step behind those by the lens; then A R_s and Q */
 static void
 put_sensor_rows (const BundleSensor *sensor, const BundleSegment *s, Seen *seen)
@@ -63,17 +76,12 @@ put_sensor_rows (const BundleSensor *sensor, const BundleSegment *s, Seen *seen)
     Column *by = seen->by + row * BUNDLE_LENS_COLUMNS + BUNDLE_LENS_SIZE;
 
     for (guint i = 0; i < s->n; i++) {
-      const gdouble ax = a[0][i], ay = a[1][i], az = a[2][i];
-      const gdouble x = seen->q[0][i], y = seen->q[1][i], z = seen->q[2][i];
+      const gdouble at[3] = { a[0][i], a[1][i], a[2][i] };
+      const gdouble q[3] = { seen->q[0][i], seen->q[1][i], seen->q[2][i] };
 
-      by[0][i] = y * az - z * ay;
-      by[1][i] = z * ax - x * az;
-      by[2][i] = x * ay - y * ax;
-      by[3][i] = ax;
-      by[4][i] = ay;
-      by[5][i] = az;
+      put_pose_columns (i, at, q, by);
       for (guint k = 0; k < 3; k++)
-        a[k][i] = ax * c.r[k] + ay * c.r[3 + k] + az * c.r[6 + k];
+        a[k][i] = at[0] * c.r[k] + at[1] * c.r[3 + k] + at[2] * c.r[6 + k];
     }
   }
   for (guint i = 0; i < s->n; i++) {
@@ -154,15 +162,10 @@ get_columns (const BundleSegment *s, const Rows *r, Columns to)
     Column *j = to + row * BUNDLE_LENS_UNKNOWNS;
 
     for (guint i = 0; i < s->n; i++) {
-      const gdouble ax = a[i], ay = a[stride + i], az = a[2 * stride + i];
-      const gdouble x = q[i], y = q[stride + i], z = q[2 * stride + i];
+      const gdouble ai[3] = { a[i], a[stride + i], a[2 * stride + i] };
+      const gdouble qi[3] = { q[i], q[stride + i], q[2 * stride + i] };
 
-      j[0][i] = y * az - z * ay;
-      j[1][i] = z * ax - x * az;
-      j[2][i] = x * ay - y * ax;
-      j[3][i] = ax;
-      j[4][i] = ay;
-      j[5][i] = az;
+      put_pose_columns (i, ai, qi, j);
     }
     for (guint e = 0; e < r->n; e++)
       for (guint i = 0; i < s->n; i++)
@@ -372,17 +375,11 @@ backward_lens (BundleBackend *b, const BundleSegment *s, gdouble *partial)
     yy[i] = w[1][i] - yy[i];
   }
   for (guint i = 0; i < s->n; i++) {
-    const gdouble ax = BACK (&r, i, yx[i], yy[i], 0);
-    const gdouble ay = BACK (&r, i, yx[i], yy[i], 1);
-    const gdouble az = BACK (&r, i, yx[i], yy[i], 2);
-    const gdouble x = r.q[i], y = r.q[r.stride + i], z = r.q[2 * r.stride + i];
+    const gdouble a[3] = { BACK (&r, i, yx[i], yy[i], 0),
+      BACK (&r, i, yx[i], yy[i], 1), BACK (&r, i, yx[i], yy[i], 2) };
+    const gdouble q[3] = { r.q[i], r.q[r.stride + i], r.q[2 * r.stride + i] };
 
-    w[0][i] = y * az - z * ay;
-    w[1][i] = z * ax - x * az;
-    w[2][i] = x * ay - y * ax;
-    w[3][i] = ax;
-    w[4][i] = ay;
-    w[5][i] = az;
+    put_pose_columns (i, a, q, w);
   }
   for (guint e = 0; e < BUNDLE_STEP; e++)
     partial[e] = e < BUNDLE_POSE ? sum_column (w[e], s->n) : 0;

@@ -217,9 +217,7 @@ convert_points (guint first, guint count, gpointer data)
         sizeof (point->colour));
     for (gsize k = point->first; k < point->first + point->n; k++) {
       const BundleModelElement *element = &model->elements[k];
-      const gsize feature =
-          model->images[element->image].first + element->feature;
-      const gdouble *at = model->features[feature].at;
+      const gdouble *at = bundle_model_feature_of (model, element)->at;
       const gdouble *centre = problem->views[element->image].centre;
 
       problem->camera_of[k] = element->image;
