@@ -204,18 +204,6 @@ choose_model_backend (
   return TRUE;
 }
 
-/* With --backend auto a model with rigs is adjusted on the CPU. */
-static void
-leave_device (ModelRun *run)
-{
-  if (!run->context || !run->problem->frames
-      || !g_str_equal (run->common->backend, "auto"))
-    return;
-  g_clear_pointer (&run->context, cvis_context_unref);
-  if (!run->common->quiet)
-    g_printerr ("cudavision bundle: %s: on the CPU\n", run->model->rig);
-}
-
 /* With COLMAP's options the files are binary. */
 static gboolean
 is_binary (const ModelRun *run, const BundleModelCall *call)
@@ -257,7 +245,6 @@ solve_model (ModelRun *run, const BundleModelCall *call, GError **error)
     g_prefix_error (error, "%s: ", run->input);
     return FALSE;
   }
-  leave_device (run);
   if (!measure_model (run, MODEL_BEFORE, error))
     return FALSE;
   if (run->common->report)

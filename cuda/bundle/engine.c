@@ -410,10 +410,6 @@ bundle_solve (BundleProblem *problem, const BundleConfig *config,
   if (!bundle_config_check (config, error)
       || !bundle_problem_check_state (problem, error))
     return FALSE;
-  if (context && problem->frames)
-    return cvis_refuse (error,
-        "rigs of several sensors are adjusted on the CPU only: use the "
-        "backend cpu or auto");
   if (work_init (&work, problem, config, error)) {
     *(scaled.frames ? &scaled.frames : &scaled.cameras) = work.cameras;
     scaled.points = work.points;

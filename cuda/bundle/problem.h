@@ -85,8 +85,8 @@ typedef struct {
  * @frames: (nullable): n_frames * BUNDLE_CAMERA_SIZE: poses of rigs, whose cameras move
  *   together: that of camera i is the product of @sensors[lens_of[i]] and
  *   @frames[frame_of[i]]. The first six parameters of each are used, and @cameras, which
- *   bundle_problem_place_cameras() computes, are results. Only with lenses, on the CPU,
- *   and not stored by any format
+ *   bundle_problem_place_cameras() computes, are results. Only with lenses, and not
+ *   stored by any format
  * @frame_of: n_cameras; @frame_constant: n_frames masks, used instead of
  *   @camera_constant; @sensors: n_lenses; %NULL without frames
  * @colours: (nullable): n_points * 3: red, green, blue

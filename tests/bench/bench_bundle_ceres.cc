@@ -160,7 +160,8 @@ main (int argc, char **argv)
       "problem-49-7776-pre" };
   for (const char *name : names) {
     const char *why = nullptr;
-    g_autoptr (BundleProblem) problem = bundle_lens_vase (name);
+    g_autoptr (BundleProblem) problem =
+        g_str_has_prefix (name, "opencv:") ? bundle_lens_simulate (name) : NULL;
 
     if (problem == nullptr)
       problem = bundle_data_load (name, &why);

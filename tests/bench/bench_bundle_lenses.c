@@ -3,8 +3,9 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* bench_bundle_lenses [--cuda] [--threads N] [--runs N] [--history]
- * opencv:IMAGES:OBSERVATIONS|FOLDER...: bundle adjustment of simulated images of a vase that
- * share one OPENCV camera, or of a model of COLMAP, on the CPU or on a CUDA device.
+ * opencv:IMAGES:OBSERVATIONS|rig:SENSORS:FRAMES:OBSERVATIONS|FOLDER...: bundle adjustment of
+ * simulated images of a vase that share one OPENCV camera, of a rig of such cameras, or of a
+ * model of COLMAP, on the CPU or on a CUDA device.
  *
  * Rows: the default stop, and function-tolerance 1e-8. Columns: costs; iterations;
  * minimum time of the runs from the problem to the result in host memory, and without
@@ -185,6 +186,7 @@ open_problem (const gchar *name)
     .refine_extra = TRUE,
     .refine_poses = TRUE,
     .refine_points = TRUE,
+    .refine_sensors = TRUE,
     .min_track = 2 };
   g_autoptr (GError) error = NULL;
   BundleModelMap map;
@@ -192,7 +194,7 @@ open_problem (const gchar *name)
   BundleProblem *problem;
 
   if (!g_file_test (name, G_FILE_TEST_IS_DIR))
-    return bundle_lens_vase (name);
+    return bundle_lens_simulate (name);
   model = bundle_model_open (name, &error);
   problem =
       model ? bundle_model_problem (model, &settings, &map, &error) : NULL;

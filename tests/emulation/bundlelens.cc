@@ -24,6 +24,7 @@
 #include "cuda/bundle/cuda/lens/engine.cu"
 #include "cuda/bundle/cuda/lens/normal.cu"
 #include "cuda/bundle/cuda/lens/pcg.cu"
+#include "cuda/bundle/cuda/lens/rigs.cu"
 #include "cuda/bundle/cuda/lens/views.cu"
 extern "C" {
 #include "lensscenes.h"
@@ -211,7 +212,14 @@ struct Solver {
   BundleBackend *backend;
   gdouble *cameras, *points, *blocks;
   BundleLens *lenses;
+  BundleSensor *sensors; /* nullable */
 };
+
+guint
+count_poses (const BundleProblem *p)
+{
+  return p->frames ? p->n_frames : p->n_cameras;
+}
 
 const gchar *case_name;
 
@@ -232,11 +240,13 @@ solver_init (Solver *s, const BundleBackendOps *ops, const BundleStart *start,
 
   s->ops = ops;
   s->backend = ops->create (start, config, NULL, NULL);
-  s->cameras = g_new (gdouble, 9 * (gsize) p->n_cameras);
+  s->cameras = g_new (gdouble, 9 * (gsize) count_poses (p));
   s->points = g_new (gdouble, 3 * (gsize) p->n_points);
-  s->blocks = g_new (gdouble, 45 * (gsize) p->n_cameras);
+  s->blocks = g_new (gdouble, 45 * (gsize) count_poses (p));
   s->lenses = (BundleLens *) g_memdup2 (
       p->lenses, p->n_lenses * sizeof *p->lenses);
+  s->sensors = (BundleSensor *) g_memdup2 (
+      p->sensors, p->sensors ? p->n_lenses * sizeof *p->sensors : 0);
   g_assert_nonnull (s->backend);
 }
 
@@ -245,7 +255,8 @@ solver_read (Solver *s)
 {
   g_assert_true (
       s->ops->read (s->backend, s->cameras, s->points, s->blocks, NULL));
-  g_assert_true (s->ops->read_lenses (s->backend, s->lenses, NULL, NULL));
+  g_assert_true (
+      s->ops->read_lenses (s->backend, s->lenses, s->sensors, NULL));
 }
 
 void
@@ -256,6 +267,21 @@ solver_clear (Solver *s)
   g_free (s->points);
   g_free (s->blocks);
   g_free (s->lenses);
+  g_free (s->sensors);
+}
+
+/* Constant sensors keep their bits. */
+void
+compare_sensors (const BundleProblem *p, const Solver *cpu, const Solver *cuda)
+{
+  for (guint i = 0; p->sensors && i < p->n_lenses; i++)
+    for (guint k = 0; k < 6; k++)
+      if (p->sensors[i].constant)
+        g_assert_true (cuda->sensors[i].pose[k] == p->sensors[i].pose[k]);
+      else if (!(fabs (cuda->sensors[i].pose[k] - cpu->sensors[i].pose[k])
+                 < 1e-7))
+        g_error ("%s, number %u of sensor %u: %.15g, expected %.15g", case_name,
+            k, i, cuda->sensors[i].pose[k], cpu->sensors[i].pose[k]);
 }
 
 /* Both take the same steps. */
@@ -296,7 +322,8 @@ compare_solvers (const BundleProblem *p, Solver *cpu, Solver *cuda)
       cuda->ops->linearize (cuda->backend, &cost[1], &gradient[1], NULL));
   solver_read (cpu);
   solver_read (cuda);
-  for (gsize c = 0; c < p->n_cameras; c++)
+  compare_sensors (p, cpu, cuda);
+  for (gsize c = 0; c < count_poses (p); c++)
     for (guint k = 0; k < 6; k++)
       assert_near ("block", 4, cuda->blocks[45 * c + (17 - k) * k / 2 + k],
           cpu->blocks[45 * c + (17 - k) * k / 2 + k], 1e-6);
@@ -318,9 +345,11 @@ run_case (guint number)
 
   if (p == NULL)
     return FALSE;
-  constant = g_new (guint16, p->n_cameras);
-  for (guint i = 0; i < p->n_cameras; i++)
-    constant[i] = (p->camera_constant ? p->camera_constant[i] : 0)
+  constant = g_new (guint16, count_poses (p));
+  for (guint i = 0; i < count_poses (p); i++)
+    constant[i] = (p->frames            ? p->frame_constant[i]
+                   : p->camera_constant ? p->camera_constant[i]
+                                        : 0)
                   | BUNDLE_CAMERA_INTRINSICS;
   start.problem = p;
   start.camera_constant = constant;

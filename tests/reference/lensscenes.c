@@ -301,6 +301,143 @@ mirror_points (BundleProblem *p)
   }
 }
 
+/* @mixed: of models in turn; @fixed_one: sensor 2 is constant; @two_rigs: sensors of even
+ * and of odd numbers are rigs of their own; @fixed_frames: points, too */
+typedef struct {
+  const gchar *name;
+  guint sensors, frames;
+  gboolean gaps, mixed, fixed_sensors, fixed_one, fixed_frames, two_rigs;
+  guint16 constant;
+  BundleLoss loss;
+  guint priors;
+} RigCase;
+
+static const RigCase rigs[] = {
+  { .name = "rig of one sensor", .sensors = 1, .frames = 16 },
+  { .name = "rig", .sensors = 2, .frames = 16 },
+  { .name = "rig of all models",
+      .sensors = BUNDLE_N_LENS_MODELS,
+      .frames = 8,
+      .mixed = TRUE },
+  { .name = "rig, missing images", .sensors = 3, .frames = 20, .gaps = TRUE },
+  { .name = "rig, constant sensors",
+      .sensors = 3,
+      .frames = 16,
+      .fixed_sensors = TRUE },
+  { .name = "rig, a constant sensor",
+      .sensors = 3,
+      .frames = 16,
+      .gaps = TRUE,
+      .fixed_one = TRUE },
+  { .name = "rig, constant frames and points",
+      .sensors = 3,
+      .frames = 16,
+      .fixed_frames = TRUE },
+  { .name = "rig, constant lenses",
+      .sensors = 3,
+      .frames = 16,
+      .constant = ALL_PARAMETERS },
+  { .name = "two rigs", .sensors = 5, .frames = 16, .two_rigs = TRUE },
+  { .name = "rig, huber",
+      .sensors = 3,
+      .frames = 16,
+      .loss = BUNDLE_LOSS_HUBER },
+  { .name = "rig, cauchy",
+      .sensors = 3,
+      .frames = 16,
+      .gaps = TRUE,
+      .mixed = TRUE,
+      .loss = BUNDLE_LOSS_CAUCHY },
+  { .name = "rig, tukey",
+      .sensors = 3,
+      .frames = 16,
+      .loss = BUNDLE_LOSS_TUKEY },
+  { .name = "rig, soft_l1",
+      .sensors = 3,
+      .frames = 16,
+      .loss = BUNDLE_LOSS_SOFT_L1 },
+  { .name = "rig, priors", .sensors = 3, .frames = 16, .priors = 30 },
+  { .name = "rig, priors, constant sensors",
+      .sensors = 3,
+      .frames = 16,
+      .gaps = TRUE,
+      .fixed_sensors = TRUE,
+      .priors = 20 },
+  { .name = "rig, several priors of an image, constant frames",
+      .sensors = 2,
+      .frames = 16,
+      .fixed_frames = TRUE,
+      .priors = 70 },
+  { .name = "rig, 80 frames", .sensors = 3, .frames = 80, .gaps = TRUE },
+};
+
+/* Sensors of odd numbers become another rig. */
+static void
+split_rig (BundleProblem *p)
+{
+  const guint n = p->n_frames;
+
+  p->frames = realloc (p->frames, 18 * (gsize) n * sizeof *p->frames);
+  p->frame_constant =
+      realloc (p->frame_constant, 2 * n * sizeof *p->frame_constant);
+  memcpy (
+      p->frames + 9 * (gsize) n, p->frames, 9 * (gsize) n * sizeof *p->frames);
+  memset (p->frame_constant + n, 0, n * sizeof *p->frame_constant);
+  p->n_frames = 2 * n;
+  for (guint i = 0; i < p->n_cameras; i++)
+    p->frame_of[i] += p->lens_of[i] % 2 * n;
+  p->sensors[1].constant = TRUE;
+}
+
+static BundleProblem *
+make_rig_case (const RigCase *c)
+{
+  g_autofree BundleLens *lenses = g_new (BundleLens, c->sensors);
+  BundleProblem *p;
+
+  for (guint i = 0; i < c->sensors; i++) {
+    lenses[i] = bundle_lens_example (
+        c->mixed ? i + (c->sensors == 3 ? 5 : 0) : (guint) BUNDLE_LENS_OPENCV);
+    lenses[i].constant = c->constant;
+  }
+  p = bundle_lens_rig (lenses, c->sensors, c->frames, 400, c->gaps);
+  for (guint i = 0; i < c->sensors; i++)
+    p->sensors[i].constant |= c->fixed_sensors || (c->fixed_one && i == 2);
+  if (c->two_rigs)
+    split_rig (p);
+  if (c->fixed_frames) {
+    p->point_constant = calloc (p->n_points, 1);
+    for (guint i = 0; i < p->n_frames; i++)
+      p->frame_constant[i] = (const guint16[]){ 0, 0x3f, 0x7, 0x38 }[i % 4];
+    for (guint i = 0; i < p->n_points; i += 5)
+      p->point_constant[i] = 1;
+  }
+  if (c->priors > 0)
+    bundle_lens_add_priors (p, c->priors);
+  bundle_lens_disturb (p);
+  for (gsize i = 0; i < 2 * p->n_observations; i++)
+    p->observed[i] += 0.5 * sin (12.9898 * (gdouble) i)
+                      + (c->loss != BUNDLE_LOSS_NONE && i % 37 == 0 ? 30 : 0);
+  return p;
+}
+
+guint
+bundle_lens_count_cases (guint *first_rig)
+{
+  *first_rig = BUNDLE_N_LENS_MODELS + G_N_ELEMENTS (cases);
+  return *first_rig + G_N_ELEMENTS (rigs);
+}
+
+static void
+init_case_config (BundleConfig *config, BundleLoss loss)
+{
+  bundle_config_init (config);
+  config->solver = BUNDLE_SOLVER_ITERATIVE;
+  config->loss = loss;
+  /* the errors of the start exceed a pixel, where Tukey's loss is flat */
+  config->loss_scale = loss == BUNDLE_LOSS_TUKEY ? 10 : 1;
+}
+
 BundleProblem *
 bundle_lens_case (guint number, BundleConfig *config, const gchar **name)
 {
@@ -311,8 +448,15 @@ bundle_lens_case (guint number, BundleConfig *config, const gchar **name)
   BundleProblem *p;
   guint n;
 
-  if (number >= first + G_N_ELEMENTS (cases))
-    return NULL;
+  if (number >= first + G_N_ELEMENTS (cases)) {
+    const guint i = number - first - G_N_ELEMENTS (cases);
+
+    if (i >= G_N_ELEMENTS (rigs))
+      return NULL;
+    *name = rigs[i].name;
+    init_case_config (config, rigs[i].loss);
+    return make_rig_case (&rigs[i]);
+  }
   *name = number < first ? bundle_lens_info[number].name : c->name;
   p = c->cameras > 0 ? bundle_data_ring (c->cameras, c->points, 1)
                      : bundle_lens_scene (16, 400);
@@ -343,25 +487,42 @@ bundle_lens_case (guint number, BundleConfig *config, const gchar **name)
   }
   if (c->priors > 0)
     bundle_lens_add_priors (p, c->priors);
-  bundle_config_init (config);
-  config->solver = BUNDLE_SOLVER_ITERATIVE;
-  config->loss = c->loss;
-  /* the errors of the start exceed a pixel, where Tukey's loss is flat */
-  config->loss_scale = c->loss == BUNDLE_LOSS_TUKEY ? 10 : 1;
+  init_case_config (config, c->loss);
   return p;
 }
 
 /* --- for benchmarks ----------------------------------------------------------------- */
 
+static BundleProblem *
+simulate_rig (guint sensors, guint frames, guint points)
+{
+  g_autofree BundleLens *lenses = g_new (BundleLens, sensors);
+  BundleProblem *p;
+
+  for (guint i = 0; i < sensors; i++)
+    lenses[i] = bundle_lens_example (BUNDLE_LENS_OPENCV);
+  p = bundle_lens_rig (lenses, sensors, frames, points, TRUE);
+  bundle_lens_disturb (p);
+  return p;
+}
+
 BundleProblem *
-bundle_lens_vase (const gchar *name)
+bundle_lens_simulate (const gchar *name)
 {
   const BundleLens lens = bundle_lens_example (BUNDLE_LENS_OPENCV);
-  guint images;
+  guint images, sensors;
   gdouble observations;
   BundleProblem *p;
   BundleSim sim;
 
+  if (sscanf (name, "rig:%u:%u:%lf", &sensors, &images, &observations) == 3) {
+    /* one image in five is missing */
+    p = simulate_rig (
+        sensors, images, (guint) (observations / (0.8 * WINDOW * sensors)));
+    for (gsize i = 0; i < 2 * p->n_observations; i++)
+      p->observed[i] += sqrt (0.5) * sin (12.9898 * (gdouble) i);
+    return p;
+  }
   if (sscanf (name, "opencv:%u:%lf", &images, &observations) != 2)
     return NULL;
   bundle_sim_init (&sim);

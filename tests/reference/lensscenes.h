@@ -36,14 +36,18 @@ void bundle_lens_disturb (BundleProblem *problem);
 
 /* Problems for comparisons of backends, numbered from 0: each model, mixtures, shared
  * lenses and one for each camera, constant parameters, losses, points behind cameras,
- * long tracks. Returns: %NULL after the last */
+ * long tracks, priors; then rigs. Returns: %NULL after the last */
 BundleProblem *bundle_lens_case (
     guint number, BundleConfig *config, const gchar **name);
 
-/* Simulated images of a vase, for benchmarks: "opencv:IMAGES:OBSERVATIONS", one OPENCV lens of all
- * images and about that many observations, with half a pixel of noise. Returns: %NULL if
- * @name is not of this form */
-BundleProblem *bundle_lens_vase (const gchar *name);
+/* Number of these problems; @first_rig: (out) */
+guint bundle_lens_count_cases (guint *first_rig);
+
+/* For benchmarks, with half a pixel of noise and about that many observations:
+ * "opencv:IMAGES:OBSERVATIONS", simulated images of a vase that share one OPENCV lens, or
+ * "rig:SENSORS:FRAMES:OBSERVATIONS", a rig with an OPENCV lens for each sensor, without
+ * some of its images. Returns: %NULL if @name is not of these forms */
+BundleProblem *bundle_lens_simulate (const gchar *name);
 
 /* 1/2 sum of |r|^2, a plain sum */
 gdouble bundle_lens_cost (const BundleProblem *problem);

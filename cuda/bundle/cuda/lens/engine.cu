@@ -24,7 +24,9 @@ struct LensBackend {
 #ifndef MOTION_EMULATED
   cudaGraphExec_t group; /* of LENS_GROUP iterations */
 #endif
-  const BundleProblem *problem;
+  BundleProblem problem; /* with frames, cameras and lenses in another order */
+  guint32 *lens_at;      /* of each lens: its number in the original */
+  guint32 *pose_cameras; /* (nullable): as on the device */
   gsize peak;
   gboolean linearized; /* the column scales are computed */
   double *results;     /* pinned */
@@ -123,7 +125,7 @@ void
 fill_rows (
     LensBackend *b, const guint32 *first, RowLists *cameras, RowLists *segments)
 {
-  const BundleProblem *problem = b->problem;
+  const BundleProblem *problem = &b->problem;
   BundleLensDevice *d = &b->device;
   g_autofree guint32 *head = g_new (guint32, d->n_lenses); /* first camera */
   g_autofree guint32 *next = g_new (guint32, d->n_cameras);
@@ -171,6 +173,8 @@ list_rows (LensBackend *b, GError **error)
        && put_rows (b, &segments, &d->segments_of, error);
   rows_clear (&cameras);
   rows_clear (&segments);
+  d->rows_of = d->segments_of;
+  d->pose_rows = d->camera_segments;
   return ok;
 }
 
@@ -178,7 +182,7 @@ list_rows (LensBackend *b, GError **error)
 gboolean
 put_lenses (LensBackend *b, GError **error)
 {
-  const BundleProblem *problem = b->problem;
+  const BundleProblem *problem = &b->problem;
   BundleLensDevice *d = &b->device;
   g_autofree LensInfo *info = g_new (LensInfo, d->n_lenses);
   g_autofree double *parameters =
@@ -191,7 +195,9 @@ put_lenses (LensBackend *b, GError **error)
 
     info[i].n_focal = (guint8) bundle_lens_info[lens->model].n_focal;
     info[i].size = (guint8) size;
-    info[i].constant = (guint16) (lens->constant | beyond);
+    info[i].constant = lens->constant | beyond;
+    if (!problem->sensors || problem->sensors[i].constant)
+      info[i].constant |= 0x3fu << BUNDLE_LENS_SIZE;
     memcpy (parameters + BUNDLE_LENS_SIZE * (gsize) i, lens->parameters,
         size * sizeof *parameters);
   }
@@ -208,7 +214,7 @@ put_lenses (LensBackend *b, GError **error)
 gboolean
 put_priors (LensBackend *b, GError **error)
 {
-  const BundleProblem *problem = b->problem;
+  const BundleProblem *problem = &b->problem;
   BundleLensDevice *d = &b->device;
   const gsize n = (gsize) d->n_cameras + 1;
   g_autofree guint32 *first = g_new0 (guint32, n + 1);
@@ -231,21 +237,221 @@ put_priors (LensBackend *b, GError **error)
          && wait_for_lenses (b, error);
 }
 
+/* --- rigs --------------------------------------------------------------------------- */
+
+/* Sorts cameras by frame and lenses by group. @group: (out): of each lens */
+gboolean
+arrange_rigs (
+    LensBackend *b, const BundleProblem *from, guint32 *group, GError **error)
+{
+  BundleProblem *to = &b->problem;
+  const guint32 n = from->n_cameras, n_lenses = from->n_lenses;
+  const guint n_groups = bundle_problem_group_lenses (from, group);
+  g_autofree guint32 *number = g_new (guint32, n);
+  g_autofree guint32 *lens = g_new (guint32, n_lenses);
+  g_autofree guint32 *next = g_new0 (guint32, (gsize) from->n_frames + 1);
+  g_autofree guint32 *first = g_new0 (guint32, (gsize) n_groups + 1);
+  g_autofree guint32 *group_of =
+      (guint32 *) g_memdup2 (group, n_lenses * sizeof *group);
+
+  b->pose_cameras = g_new0 (guint32, (gsize) from->n_frames + 1);
+  to->camera_of = g_try_new (guint32, from->n_observations);
+  to->lens_of = g_new (guint32, n);
+  to->frame_of = g_new (guint32, n);
+  to->lenses = g_new (BundleLens, n_lenses);
+  to->sensors = g_new (BundleSensor, n_lenses);
+  to->priors = g_new (BundlePrior, from->n_priors);
+  if (to->camera_of == NULL) {
+    g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
+        "no host memory to sort the observations: %" G_GSIZE_FORMAT " bytes",
+        from->n_observations * sizeof *to->camera_of);
+    return FALSE;
+  }
+  for (guint32 i = 0; i < n; i++)
+    b->pose_cameras[from->frame_of[i] + 1]++;
+  for (guint32 i = 0; i < n_lenses; i++)
+    first[group_of[i] + 1]++;
+  for (guint32 i = 0; i < from->n_frames; i++)
+    next[i + 1] = b->pose_cameras[i + 1] += b->pose_cameras[i];
+  for (guint i = 0; i < n_groups; i++)
+    first[i + 1] += first[i];
+  for (guint32 i = 0; i < n_lenses; i++) {
+    const guint32 at = lens[i] = first[group_of[i]]++;
+
+    group[at] = group_of[i];
+    b->lens_at[at] = i;
+    to->lenses[at] = from->lenses[i];
+    to->sensors[at] = from->sensors[i];
+  }
+  for (guint32 i = 0; i < n; i++) {
+    const guint32 at = number[i] = next[from->frame_of[i]]++;
+
+    to->frame_of[at] = from->frame_of[i];
+    to->lens_of[at] = lens[from->lens_of[i]];
+  }
+  for (gsize i = 0; i < from->n_observations; i++)
+    to->camera_of[i] = number[from->camera_of[i]];
+  for (guint32 i = 0; i < from->n_priors; i++) {
+    to->priors[i] = from->priors[i];
+    to->priors[i].camera = number[from->priors[i].camera];
+  }
+  return TRUE;
+}
+
+/* Number of the block of the cameras' lenses, which has them in this order, or G_MAXSIZE.
+ * @first: of each lens: that of its row in its group */
+gsize
+find_lens_block (const LensBackend *b, const gsize *first,
+    const LensGroup *group_of, guint32 row, guint32 column)
+{
+  const guint32 one = b->problem.lens_of[row];
+  const guint32 other = b->problem.lens_of[column];
+
+  return row == column || one < other
+             ? G_MAXSIZE
+             : first[one] + other - group_of[one].first;
+}
+
+/* Lists the groups, and the blocks of two lenses with their pairs of cameras, in the order
+ * of the frames. @group: of each lens; @blocks, @chunks: empty. Returns: the pairs;
+ * g_free() */
+uint2 *
+list_pairs (LensBackend *b, const guint32 *group, GArray *groups,
+    GArray *blocks, GArray *chunks, gsize *n_pairs)
+{
+  const guint32 n_lenses = b->device.n_lenses;
+  g_autofree gsize *first = g_new (gsize, n_lenses);
+  g_autofree LensGroup *group_of = g_new (LensGroup, n_lenses);
+  g_autofree gsize *next = NULL;
+  gsize inverse = 0, n = 0;
+  uint2 *pairs = NULL;
+
+  for (guint32 i = 0; i < n_lenses; i++)
+    if (i == 0 || group[i] != group[i - 1]) {
+      LensGroup of = { i, 1, inverse };
+
+      while (i + of.n < n_lenses && group[i + of.n] == group[i])
+        of.n++;
+      for (guint32 row = 0; row < of.n; row++) {
+        first[i + row] = blocks->len;
+        group_of[i + row] = of;
+        for (guint32 column = 0; column <= row; column++) {
+          const LensBlock block = { groups->len, i + row, i + column, 0, 0 };
+
+          g_array_append_val (blocks, block);
+        }
+      }
+      inverse += LENS_PLACED * (gsize) of.n * LENS_PLACED * of.n;
+      g_array_append_val (groups, of);
+    }
+  next = g_new0 (gsize, (gsize) blocks->len + 1);
+  for (guint fill = 0; fill < 2; fill++) {
+    if (fill)
+      pairs = g_new (uint2, n);
+    for (guint32 p = 0; p < b->problem.n_frames; p++)
+      for (guint32 i = b->pose_cameras[p]; i < b->pose_cameras[p + 1]; i++)
+        for (guint32 k = b->pose_cameras[p]; k < b->pose_cameras[p + 1]; k++) {
+          const gsize at = find_lens_block (b, first, group_of, i, k);
+
+          if (at != G_MAXSIZE && fill)
+            pairs[next[at]++] = uint2{ i, k };
+          else if (at != G_MAXSIZE)
+            next[at + 1]++;
+        }
+    for (guint i = 0; !fill && i < blocks->len; i++)
+      next[i + 1] += next[i];
+    n = next[blocks->len];
+  }
+  for (guint i = 0; i < blocks->len; i++) {
+    LensBlock *block = &g_array_index (blocks, LensBlock, i);
+
+    block->begin = chunks->len;
+    for (gsize at = i > 0 ? next[i - 1] : 0; at < next[i]; at += LENS_CHUNK) {
+      const LensChunk chunk = { (guint32) at,
+        (guint32) MIN (next[i], at + LENS_CHUNK) };
+
+      g_array_append_val (chunks, chunk);
+    }
+    block->end = chunks->len;
+  }
+  *n_pairs = n;
+  return pairs;
+}
+
+/* @group: of each lens */
+gboolean
+put_rigs (LensBackend *b, const guint32 *group, GError **error)
+{
+  BundleLensDevice *d = &b->device;
+  const gsize n_poses = d->n_poses, n_lenses = d->n_lenses;
+  g_autoptr (GArray) groups = g_array_new (FALSE, FALSE, sizeof (LensGroup));
+  g_autoptr (GArray) blocks = g_array_new (FALSE, FALSE, sizeof (LensBlock));
+  g_autoptr (GArray) chunks = g_array_new (FALSE, FALSE, sizeof (LensChunk));
+  g_autofree double *sensors = g_new (double, 9 * n_lenses);
+  gsize n_pairs;
+  g_autofree uint2 *pairs =
+      list_pairs (b, group, groups, blocks, chunks, &n_pairs);
+
+  for (gsize i = 0; i < n_lenses; i++)
+    memcpy (sensors + 9 * i, b->problem.sensors[i].pose, 9 * sizeof *sensors);
+  d->n_groups = groups->len;
+  d->n_blocks = blocks->len;
+  d->n_pair_chunks = chunks->len;
+  d->rows_of = d->cameras_of;
+  return upload (b, &d->pose_cameras, (const guint32 *) b->pose_cameras,
+             n_poses + 1, "frames", error)
+         && upload (b, &d->pose_of, (const guint32 *) b->problem.frame_of,
+             d->n_cameras, "frames", error)
+         && upload (b, &d->sensors, (const double *) sensors, 9 * n_lenses,
+             "sensors", error)
+         && upload (b, &d->new_sensors, (const double *) sensors, 9 * n_lenses,
+             "sensors", error)
+         && upload (b, &d->groups, (const LensGroup *) groups->data,
+             groups->len, "groups of lenses", error)
+         && upload (b, &d->blocks_of, (const LensBlock *) blocks->data,
+             blocks->len, "groups of lenses", error)
+         && (n_pairs == 0
+             || (upload (b, &d->pairs, (const uint2 *) pairs, n_pairs,
+                     "pairs of cameras", error)
+                 && upload (b, &d->pair_chunks,
+                     (const LensChunk *) chunks->data, chunks->len,
+                     "pairs of cameras", error)))
+         && wait_for_lenses (b, error)
+         && (d->pose_rows = d->pose_cameras) != NULL;
+}
+
 /* --- memory ------------------------------------------------------------------------- */
 
+/* Elements of the blocks of all groups of lenses */
+gsize
+count_inverses (const LensBackend *b, const guint32 *group)
+{
+  const gsize size = b->device.columns;
+  gsize n = 0, sum = 0;
+
+  for (guint32 i = 0; i < b->device.n_lenses; i++) {
+    n = group && i > 0 && group[i] == group[i - 1] ? n + 1 : 1;
+    sum += (2 * n - 1) * size * size; /* n^2 - (n - 1)^2 */
+  }
+  return sum;
+}
+
+/* @group: (nullable): of each lens */
 gboolean
-take_lens_memory (LensBackend *b, GError **error)
+take_lens_memory (LensBackend *b, const guint32 *group, GError **error)
 {
   BundleLensDevice *d = &b->device;
   CvisArena *arena = &b->arena;
-  const gsize n = d->n_cameras, n_points = d->n_points;
+  const gboolean rigs = group != NULL;
+  const gsize n = d->n_cameras, n_poses = d->n_poses, n_points = d->n_points;
   const gsize lenses = BUNDLE_LENS_SIZE * (gsize) d->n_lenses;
   const gsize blocks = d->camera_blocks + (gsize) d->lens_blocks;
+  const gsize columns = d->columns, inverses = count_inverses (b, group);
   struct {
     double **to;
     gsize n;
   } arrays[] = {
-    { &d->candidate, 9 * n },
+    { &d->candidate, 9 * n_poses },
     { &d->new_lenses, lenses },
     { &d->b, d->n_vector },
     { &d->x, d->n_vector },
@@ -262,12 +468,14 @@ take_lens_memory (LensBackend *b, GError **error)
     { &d->view_weight, d->robust ? d->n_views : 0 },
     { &d->partial, LENS_TRIANGLE * (gsize) d->n_segments },
     { &d->triangles, LENS_TRIANGLE * n },
-    { &d->parts, LENS_PART * n },
-    { &d->contributions, BUNDLE_LENS_SIZE * n },
-    { &d->lens_inverse, BUNDLE_LENS_SIZE * lenses },
-    { &d->chunk_sums,
-        MAX (LENS_PART * (gsize) d->cameras_of.n_chunks,
-            2 * BUNDLE_LENS_SIZE * (gsize) d->segments_of.n_chunks) },
+    { &d->inverses, LENS_POSE * LENS_POSE * n_poses },
+    { &d->couplings, LENS_POSE * columns * n },
+    { &d->solved, LENS_POSE * columns * n },
+    { &d->parts, LENS_PACKED (columns) * n },
+    { &d->contributions, columns * n },
+    { &d->lens_inverse, inverses },
+    { &d->chunk_sums, MAX (LENS_PACKED (columns) * d->cameras_of.n_chunks,
+                          2 * columns * d->rows_of.n_chunks) },
     { &d->v, 6 * n_points },
     { &d->v_inverse, 6 * n_points },
     { &d->v_gradient, 3 * n_points },
@@ -275,10 +483,17 @@ take_lens_memory (LensBackend *b, GError **error)
     { &d->dots, LENS_N_DOTS * blocks },
     { &d->slice_sums, 2 * (gsize) d->n_slices },
     { &d->segment_sums, 2 * (gsize) d->n_segments },
-    { &d->camera_sums, 2 * n },
+    { &d->camera_sums, 2 * n_poses },
     { &d->lens_sums, 2 * (gsize) d->n_lenses },
     { &d->column_sums, 2 * BUNDLE_COLUMN_BLOCKS },
     { &d->results, LENS_N_RESULTS },
+    { &d->rows, rigs ? 2 * d->row_size * n : 0 },
+    { &d->folded, rigs ? LENS_PACKED (LENS_POSE + columns) * n : 0 },
+    { &d->steps, rigs ? 36 * (gsize) d->n_lenses : 0 },
+    { &d->expanded, rigs ? LENS_POSE * n + lenses : 0 },
+    { &d->pair_sums, columns * columns * d->n_pair_chunks },
+    { &d->right, rigs ? columns * d->n_lenses : 0 },
+    { &d->scratch, rigs ? inverses : 0 },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (arrays); i++)
@@ -288,11 +503,14 @@ take_lens_memory (LensBackend *b, GError **error)
                            arrays[i].n * sizeof (double), b->stream),
             error))
       return FALSE;
+  if (!rigs) {
+    d->rows = d->partial;
+    d->folded = d->triangles;
+  }
   return cvis_arena_take (
              arena, &d->view_slot, d->n_views, "observations", error)
          && cvis_arena_take (arena, &d->constants, n, "cameras", error)
          && cvis_arena_take (arena, &d->new_constants, n, "cameras", error)
-         && cvis_arena_take (arena, &d->arrows, n, "preconditioner", error)
          && cvis_arena_take (arena, &d->pcg, 1, "state", error)
          && cvis_arena_pin (
              arena, &b->results, LENS_N_RESULTS, "results", error)
@@ -304,8 +522,9 @@ lens_init (LensBackend *b, const BundleStart *start, const BundleConfig *config,
     GError **error)
 {
   BundleLensDevice *d = &b->device;
-  const BundleProblem *problem = b->problem;
-  const gsize n = problem->n_cameras;
+  const BundleProblem *problem = &b->problem;
+  const gboolean rigs = problem->frames != NULL;
+  g_autofree guint32 *group = rigs ? g_new (guint32, problem->n_lenses) : NULL;
 
   d->n_lenses = problem->n_lenses;
   d->robust = config->loss != BUNDLE_LOSS_NONE;
@@ -313,28 +532,55 @@ lens_init (LensBackend *b, const BundleStart *start, const BundleConfig *config,
   d->loss_scale = config->loss_scale;
   d->eta = config->eta;
   d->max_pcg = config->max_pcg_iterations;
-  d->n_vector = LENS_POSE * n + BUNDLE_LENS_SIZE * (gsize) d->n_lenses;
+  d->n_poses = rigs ? problem->n_frames : problem->n_cameras;
+  d->columns = rigs ? LENS_PLACED : BUNDLE_LENS_SIZE;
+  d->row_size = LENS_POSE + d->columns;
+  d->n_vector =
+      LENS_POSE * (gsize) d->n_poses + d->columns * (gsize) d->n_lenses;
+  for (guint32 i = 0; i < d->n_lenses; i++)
+    b->lens_at[i] = i;
+  if (rigs && !arrange_rigs (b, start->problem, group, error))
+    return FALSE;
   if (!cvis_arena_stream (&b->arena, &b->stream, error)
       || !bundle_cuda_order (d, &b->arena, problem, b->stream, &b->peak, error))
     return FALSE;
-  d->camera_blocks = MIN (BUNDLE_CAMERA_BLOCKS, (d->n_cameras + 7) / 8);
+  if (rigs)
+    g_clear_pointer (&b->problem.camera_of, g_free);
+  d->camera_blocks = MIN (BUNDLE_CAMERA_BLOCKS, (d->n_poses + 7) / 8);
   d->lens_blocks = MIN (BUNDLE_CAMERA_BLOCKS / 2, d->n_lenses);
-  if (!list_rows (b, error) || !put_lenses (b, error)
-      || !upload (b, &d->parameters, (const double *) problem->cameras, 9 * n,
+  if (!list_rows (b, error) || (rigs && !put_rigs (b, group, error))
+      || !put_lenses (b, error)
+      || !upload (b, &d->parameters,
+          (const double *) (rigs ? problem->frames : problem->cameras),
+          9 * (gsize) d->n_poses, "cameras", error)
+      || !upload (b, &d->camera_constant, start->camera_constant, d->n_poses,
           "cameras", error)
-      || !upload (
-          b, &d->camera_constant, start->camera_constant, n, "cameras", error)
       || (problem->point_constant
           && !upload (b, &d->point_constant,
               (const guint8 *) problem->point_constant, problem->n_points,
               "constant points", error))
       || (problem->n_priors > 0 && !put_priors (b, error))
-      || !take_lens_memory (b, error))
+      || !take_lens_memory (b, group, error))
     return FALSE;
   b->peak = MAX (b->peak, b->arena.size);
   return CVIS_CUDA (bundle_lens_find_slots (d, b->stream), error)
          && CVIS_CUDA (bundle_lens_prepare_cameras (d, FALSE, b->stream), error)
          && wait_for_lenses (b, error);
+}
+
+/* Frees what arrange_rigs() made. */
+void
+clear_rigs (LensBackend *b)
+{
+  if (b->pose_cameras == NULL)
+    return;
+  g_free (b->pose_cameras);
+  g_free (b->problem.camera_of);
+  g_free (b->problem.lens_of);
+  g_free (b->problem.frame_of);
+  g_free (b->problem.lenses);
+  g_free (b->problem.sensors);
+  g_free (b->problem.priors);
 }
 
 void
@@ -355,6 +601,8 @@ lens_destroy (BundleBackend *backend)
     cvis_context_pop (b->context);
   }
   cvis_context_unref (b->context);
+  clear_rigs (b);
+  g_free (b->lens_at);
   g_free (b);
 }
 
@@ -365,7 +613,8 @@ lens_create (const BundleStart *start, const BundleConfig *config,
   LensBackend *b = g_new0 (LensBackend, 1);
 
   b->context = cvis_context_ref (context);
-  b->problem = start->problem;
+  b->problem = *start->problem;
+  b->lens_at = g_new (guint32, b->problem.n_lenses);
   if (!cvis_in_context (context, error,
           [&] { return lens_init (b, start, config, error); })) {
     lens_destroy ((BundleBackend *) b);
@@ -517,11 +766,11 @@ gboolean
 read_lens_points (
     LensBackend *b, CvisArena *arena, gdouble *points, GError **error)
 {
-  const gsize n = 3 * (gsize) b->problem->n_points;
+  const gsize n = 3 * (gsize) b->problem.n_points;
   double *all;
   const gboolean ok =
       cvis_arena_take (arena, &all, n, "points", error)
-      && copy_lens (b, all, (const double *) b->problem->points, n,
+      && copy_lens (b, all, (const double *) b->problem.points, n,
           cudaMemcpyHostToDevice, error)
       && CVIS_CUDA (bundle_cuda_read_points (&b->device, all, b->stream), error)
       && copy_lens (
@@ -532,15 +781,42 @@ read_lens_points (
   return ok;
 }
 
+/* The blocks of the poses from @triangles of their cameras */
+void
+scale_blocks (const LensBackend *b, const double *triangles,
+    const double *scale, gdouble *blocks)
+{
+  const gsize n_poses = b->device.n_poses;
+  const int size = (int) (LENS_POSE + b->device.columns);
+
+  memset (blocks, 0, BUNDLE_N_BLOCK * n_poses * sizeof *blocks);
+  for (gsize p = 0; p < n_poses; p++) {
+    const gsize begin = b->pose_cameras ? b->pose_cameras[p] : p;
+    const gsize end = b->pose_cameras ? b->pose_cameras[p + 1] : p + 1;
+
+    for (int i = 0; i < LENS_POSE; i++)
+      for (int j = i; j < LENS_POSE; j++) {
+        double sum = 0;
+
+        for (gsize c = begin; c < end; c++)
+          sum += triangles[LENS_PACKED (size) * c
+                           + bundle_lens_packed (size, i, j)];
+        blocks[BUNDLE_N_BLOCK * p + bundle_lens_packed (9, i, j)] =
+            sum * scale[LENS_POSE * p + i] * scale[LENS_POSE * p + j];
+      }
+  }
+}
+
 gboolean
 read_lens_state (LensBackend *b, gdouble *cameras, gdouble *points,
     gdouble *blocks, GError **error)
 {
   const BundleLensDevice *d = &b->device;
-  const gsize n = d->n_cameras;
+  const gsize n_poses = d->n_poses;
+  const gsize n = LENS_PACKED (LENS_POSE + d->columns) * (gsize) d->n_cameras;
   CvisArena arena = {};
-  g_autofree double *triangles = g_try_new (double, LENS_TRIANGLE *n);
-  g_autofree double *scale = g_try_new (double, LENS_POSE *n);
+  g_autofree double *triangles = g_try_new (double, n);
+  g_autofree double *scale = g_try_new (double, LENS_POSE *n_poses);
   gboolean ok;
 
   if (triangles == NULL || scale == NULL) {
@@ -552,22 +828,15 @@ read_lens_state (LensBackend *b, gdouble *cameras, gdouble *points,
   cvis_arena_clear (&arena);
   if (!ok || !CVIS_CUDA (bundle_lens_sum_triangles (d, TRUE, b->stream), error)
       || !CVIS_CUDA (bundle_lens_add_triangles (d, b->stream), error)
-      || !copy_lens (b, cameras, (const double *) d->parameters, 9 * n,
+      || !copy_lens (b, cameras, (const double *) d->parameters, 9 * n_poses,
           cudaMemcpyDeviceToHost, error)
-      || !copy_lens (b, triangles, (const double *) d->triangles,
-          LENS_TRIANGLE * n, cudaMemcpyDeviceToHost, error)
-      || !copy_lens (b, scale, (const double *) d->scale, LENS_POSE * n,
+      || !copy_lens (b, triangles, (const double *) d->folded, n,
+          cudaMemcpyDeviceToHost, error)
+      || !copy_lens (b, scale, (const double *) d->scale, LENS_POSE * n_poses,
           cudaMemcpyDeviceToHost, error)
       || !wait_for_lenses (b, error))
     return FALSE;
-  memset (blocks, 0, BUNDLE_N_BLOCK * n * sizeof *blocks);
-  for (gsize c = 0; c < n; c++)
-    for (int i = 0; i < LENS_POSE; i++)
-      for (int j = i; j < LENS_POSE; j++)
-        blocks[BUNDLE_N_BLOCK * c + bundle_lens_packed (9, i, j)] =
-            triangles[LENS_TRIANGLE * c
-                      + bundle_lens_packed (LENS_UNKNOWNS, i, j)]
-            * scale[LENS_POSE * c + i] * scale[LENS_POSE * c + j];
+  scale_blocks (b, triangles, scale, blocks);
   return TRUE;
 }
 
@@ -586,17 +855,27 @@ lens_read_lenses (BundleBackend *backend, BundleLens *lenses,
     BundleSensor *sensors, GError **error)
 {
   LensBackend *b = get_lens_backend (backend);
-  const gsize n = BUNDLE_LENS_SIZE * (gsize) b->device.n_lenses;
-  g_autofree double *parameters = g_new (double, n);
+  const BundleLensDevice *d = &b->device;
+  const gsize n = d->n_lenses;
+  g_autofree double *parameters = g_new (double, BUNDLE_LENS_SIZE *n);
+  g_autofree double *poses = g_new (double, 9 * n);
   const gboolean ok = cvis_in_context (b->context, error, [&] {
-    return copy_lens (b, parameters, (const double *) b->device.lenses, n,
-               cudaMemcpyDeviceToHost, error)
+    return copy_lens (b, parameters, (const double *) d->lenses,
+               BUNDLE_LENS_SIZE * n, cudaMemcpyDeviceToHost, error)
+           && (d->sensors == NULL
+               || copy_lens (b, poses, (const double *) d->sensors, 9 * n,
+                   cudaMemcpyDeviceToHost, error))
            && wait_for_lenses (b, error);
   });
 
-  for (guint32 i = 0; ok && i < b->device.n_lenses; i++)
-    memcpy (lenses[i].parameters, parameters + BUNDLE_LENS_SIZE * (gsize) i,
-        bundle_lens_size (lenses[i].model) * sizeof *parameters);
+  for (gsize i = 0; ok && i < n; i++) {
+    BundleLens *lens = &lenses[b->lens_at[i]];
+
+    memcpy (lens->parameters, parameters + BUNDLE_LENS_SIZE * i,
+        bundle_lens_size (lens->model) * sizeof *parameters);
+    if (sensors != NULL)
+      memcpy (sensors[b->lens_at[i]].pose, poses + 9 * i, 9 * sizeof *poses);
+  }
   return ok;
 }
 

@@ -179,9 +179,10 @@ linearise_priors (BundleLensDevice d)
   d.prior_sums[2 * (gsize) c + 1] = 0;
 }
 
-/* Their costs for the candidate, and the decrease of their model. One thread a camera. */
+/* Their costs for the candidate, and the decrease of their model by the step @x. One
+ * thread a camera. */
 __global__ void
-evaluate_priors (BundleLensDevice d)
+evaluate_priors (BundleLensDevice d, const double *x)
 {
   const guint32 c = blockIdx.x * blockDim.x + threadIdx.x;
   double cost = 0, decrease = 0, weighted[3];
@@ -189,7 +190,7 @@ evaluate_priors (BundleLensDevice d)
   if (c >= d.n_cameras)
     return;
   const LensPrior *prior = &d.prior_of[c];
-  const double *v = &d.x[LENS_POSE * (gsize) c + 3];
+  const double *v = &x[LENS_POSE * (gsize) c + 3];
 
   for (guint32 i = d.prior_first[c]; i < d.prior_first[c + 1]; i++)
     cost += bundle_prior_cost (&d.priors[i], &d.new_constants[c], weighted);
@@ -204,7 +205,8 @@ evaluate_priors (BundleLensDevice d)
   d.prior_sums[2 * (gsize) c + 1] = decrease;
 }
 
-/* Gradient and diagonal of the poses. One warp a camera. */
+/* Gradient and diagonal of the poses. One warp a pose. */
+template <int C>
 __global__ void
 __launch_bounds__ (NORMAL_THREADS)
     sum_poses (BundleLensDevice d, gboolean first)
@@ -213,13 +215,13 @@ __launch_bounds__ (NORMAL_THREADS)
   const int lane = threadIdx.x % 32, e = lane % LENS_POSE;
   double greatest = 0;
 
-  if (c >= d.n_cameras)
+  if (c >= d.n_poses)
     return;
-  double sum = bundle_lens_add_rows (d.partial, LENS_LINEAR, 2 * LENS_POSE,
-      NULL, d.camera_segments[c], d.camera_segments[c + 1], 0, 1);
+  double sum = bundle_lens_add_rows (d.rows, 2 * (LENS_POSE + C), 2 * LENS_POSE,
+      NULL, d.pose_rows[c], d.pose_rows[c + 1], 0, 1);
   const gsize at = LENS_POSE * (gsize) c + e;
 
-  if (d.priors && e >= 3)
+  if (C == BUNDLE_LENS_SIZE && d.priors && e >= 3)
     sum += lane < LENS_POSE ? d.prior_of[c].gradient[e - 3]
                             : d.prior_of[c].block[4 * (e - 3)];
   if (lane < LENS_POSE) {
@@ -257,23 +259,26 @@ __launch_bounds__ (NORMAL_THREADS) sum_chunks (LensRows rows,
 }
 
 /* Gradient and diagonal of the lenses, from the sums of the chunks. One block a lens. */
+template <int C>
 __global__ void
 __launch_bounds__ (NORMAL_THREADS)
     sum_lenses (BundleLensDevice d, gboolean first)
 {
-  __shared__ double gradients[BUNDLE_LENS_SIZE];
-  const guint32 lens = blockIdx.x, e = threadIdx.x;
-  const guint32 begin = d.segments_of.of_lens[lens];
-  const guint32 end = d.segments_of.of_lens[lens + 1];
-  const gsize at =
-      LENS_POSE * (gsize) d.n_cameras + BUNDLE_LENS_SIZE * (gsize) lens + e;
-  const double gradient = bundle_lens_add_rows_by_block (
-      d.chunk_sums, 2 * BUNDLE_LENS_SIZE, BUNDLE_LENS_SIZE, begin, end);
-  const double square =
-      bundle_lens_add_rows_by_block (d.chunk_sums + BUNDLE_LENS_SIZE,
-          2 * BUNDLE_LENS_SIZE, BUNDLE_LENS_SIZE, begin, end);
+  __shared__ double gradients[C];
+  const guint32 lens = blockIdx.x;
+  const guint32 begin = d.rows_of.of_lens[lens];
+  const guint32 end = d.rows_of.of_lens[lens + 1];
 
-  if (e < BUNDLE_LENS_SIZE) {
+  for (int column = 0; column < C; column += 16) {
+    const int n = MIN (16, C - column), e = column + (int) threadIdx.x;
+    const gsize at = bundle_lens_first<C> (d, lens) + e;
+    const double gradient = bundle_lens_add_rows_by_block (
+        d.chunk_sums + column, 2 * C, n, begin, end);
+    const double square = bundle_lens_add_rows_by_block (
+        d.chunk_sums + C + column, 2 * C, n, begin, end);
+
+    if (e >= column + n)
+      continue;
     d.gradient[at] = gradient;
     d.diagonal[at] = square;
     if (first)
@@ -281,10 +286,10 @@ __launch_bounds__ (NORMAL_THREADS)
     gradients[e] = fabs (gradient);
   }
   __syncthreads ();
-  if (e == 0) {
+  if (threadIdx.x == 0) {
     double greatest = 0;
 
-    for (int i = 0; i < BUNDLE_LENS_SIZE; i++)
+    for (int i = 0; i < C; i++)
       greatest = fmax (greatest, gradients[i]);
     d.lens_sums[lens] = greatest;
   }
@@ -296,12 +301,12 @@ __launch_bounds__ (NORMAL_THREADS)
 __device__ __forceinline__ gboolean
 is_fixed (const BundleLensDevice &d, gsize i)
 {
-  const gsize n = LENS_POSE * (gsize) d.n_cameras;
+  const gsize n = LENS_POSE * (gsize) d.n_poses;
 
   if (i < n)
     return d.camera_constant[i / LENS_POSE] >> i % LENS_POSE & 1;
   i -= n;
-  return d.info[i / BUNDLE_LENS_SIZE].constant >> i % BUNDLE_LENS_SIZE & 1;
+  return d.info[i / d.columns].constant >> i % d.columns & 1;
 }
 
 __global__ void
@@ -339,59 +344,80 @@ __launch_bounds__ (NORMAL_THREADS) sum_camera_triangles (BundleLensDevice d)
             d.prior_of[c].block[3 * i + j];
 }
 
-/* The block of a pose is inverted; its part of T = L - sum of W^T B^-1 W. One thread a
- * camera. */
+/* B^-1, from the blocks of the pose's cameras. One thread a pose. */
+template <int C>
 __global__ void __launch_bounds__ (64) invert_poses (BundleLensDevice d)
 {
+  const int N = LENS_POSE + C;
+  const guint32 p = blockIdx.x * blockDim.x + threadIdx.x;
+
+  if (p >= d.n_poses)
+    return;
+  guint32 n;
+  const guint32 first = bundle_lens_cameras<C> (d, p, &n);
+  const guint constant = d.camera_constant[p];
+  double a[LENS_POSE * LENS_POSE];
+
+  for (int i = 0; i < LENS_POSE; i++)
+    for (int j = 0; j < LENS_POSE; j++) {
+      double sum = 0;
+
+      for (guint32 c = first; c < first + n; c++)
+        sum += d.folded[LENS_PACKED (N) * (gsize) c
+                        + bundle_lens_packed (N, i, j)];
+      a[LENS_POSE * i + j] =
+          (constant >> i | constant >> j) & 1
+              ? 0
+              : sum + (i == j ? d.damping[LENS_POSE * (gsize) p + i] : 0);
+    }
+  bundle_invert (a, LENS_POSE, LENS_POSE);
+  for (int i = 0; i < LENS_POSE * LENS_POSE; i++)
+    d.inverses[LENS_POSE * LENS_POSE * (gsize) p + i] = a[i];
+}
+
+/* W, B^-1 W and the camera's part of T = L - sum of W^T B^-1 W. One thread a camera. */
+template <int C>
+__global__ void __launch_bounds__ (64) couple_lenses (BundleLensDevice d)
+{
+  const int N = LENS_POSE + C;
   const guint32 c = blockIdx.x * blockDim.x + threadIdx.x;
 
   if (c >= d.n_cameras)
     return;
-  const double *from = &d.triangles[LENS_TRIANGLE * (gsize) c];
-  double *part = &d.parts[LENS_PART * (gsize) c];
-  LensArrow *arrow = &d.arrows[c];
-  const int n = d.info[d.lens_of[c]].size;
-  const guint constant = d.camera_constant[c];
-  double a[LENS_POSE * LENS_POSE], w[LENS_POSE * BUNDLE_LENS_SIZE];
-  double solved[LENS_POSE * BUNDLE_LENS_SIZE];
+  const guint32 p = C == BUNDLE_LENS_SIZE ? c : d.pose_of[c];
+  const double *from = &d.folded[LENS_PACKED (N) * (gsize) c];
+  const double *inverse = &d.inverses[LENS_POSE * LENS_POSE * (gsize) p];
+  double *part = &d.parts[LENS_PACKED (C) * (gsize) c];
+  const int n = C == BUNDLE_LENS_SIZE ? d.info[d.lens_of[c]].size : C;
+  const guint constant = d.camera_constant[p];
+  double w[LENS_POSE * C], solved[LENS_POSE * C];
 
-  for (int i = 0; i < LENS_POSE; i++) {
-    for (int j = 0; j < LENS_POSE; j++)
-      a[LENS_POSE * i + j] =
-          (constant >> i | constant >> j) & 1
-              ? 0
-              : from[bundle_lens_packed (LENS_UNKNOWNS, i, j)]
-                    + (i == j ? d.damping[LENS_POSE * (gsize) c + i] : 0);
-    for (int j = 0; j < BUNDLE_LENS_SIZE; j++)
-      w[BUNDLE_LENS_SIZE * i + j] =
-          (constant >> i & 1) || j >= n
-              ? 0
-              : from[bundle_lens_packed (LENS_UNKNOWNS, i, LENS_POSE + j)];
-  }
-  bundle_invert (a, LENS_POSE, LENS_POSE);
   for (int i = 0; i < LENS_POSE; i++)
-    for (int j = 0; j < BUNDLE_LENS_SIZE; j++) {
+    for (int j = 0; j < C; j++)
+      w[C * i + j] = (constant >> i & 1) || j >= n
+                         ? 0
+                         : from[bundle_lens_packed (N, i, LENS_POSE + j)];
+  for (int i = 0; i < LENS_POSE; i++)
+    for (int j = 0; j < C; j++) {
       double sum = 0;
 
       for (int k = 0; k < LENS_POSE; k++)
-        sum += a[LENS_POSE * i + k] * w[BUNDLE_LENS_SIZE * k + j];
-      solved[BUNDLE_LENS_SIZE * i + j] = sum;
+        sum += inverse[LENS_POSE * i + k] * w[C * k + j];
+      solved[C * i + j] = sum;
     }
-  for (int i = 0, at = 0; i < BUNDLE_LENS_SIZE; i++)
-    for (int j = i; j < BUNDLE_LENS_SIZE; j++, at++) {
-      double sum = j >= n ? 0
-                          : from[bundle_lens_packed (
-                              LENS_UNKNOWNS, LENS_POSE + i, LENS_POSE + j)];
+  for (int i = 0, at = 0; i < C; i++)
+    for (int j = i; j < C; j++, at++) {
+      double sum =
+          j >= n ? 0
+                 : from[bundle_lens_packed (N, LENS_POSE + i, LENS_POSE + j)];
 
       for (int k = 0; k < LENS_POSE; k++)
-        sum -= w[BUNDLE_LENS_SIZE * k + i] * solved[BUNDLE_LENS_SIZE * k + j];
+        sum -= w[C * k + i] * solved[C * k + j];
       part[at] = sum;
     }
-  for (int i = 0; i < LENS_POSE * LENS_POSE; i++)
-    arrow->inverse[i] = a[i];
-  for (int i = 0; i < LENS_POSE * BUNDLE_LENS_SIZE; i++) {
-    arrow->coupling[i] = w[i];
-    arrow->solved[i] = solved[i];
+  for (int i = 0; i < LENS_POSE * C; i++) {
+    d.couplings[LENS_POSE * C * (gsize) c + i] = w[i];
+    d.solved[LENS_POSE * C * (gsize) c + i] = solved[i];
   }
 }
 
@@ -399,17 +425,19 @@ __global__ void __launch_bounds__ (64) invert_poses (BundleLensDevice d)
 __global__ void
 __launch_bounds__ (NORMAL_THREADS) invert_lenses (BundleLensDevice d)
 {
+  const int PART = LENS_PACKED (BUNDLE_LENS_SIZE);
   __shared__ double a[BUNDLE_LENS_SIZE * BUNDLE_LENS_SIZE];
-  __shared__ double part[LENS_PART];
+  __shared__ double part[PART];
   const guint32 lens = blockIdx.x;
   const guint32 begin = d.cameras_of.of_lens[lens];
   const guint32 end = d.cameras_of.of_lens[lens + 1];
-  const double *damping = bundle_lens_columns (d, d.damping, lens);
+  const double *damping =
+      d.damping + bundle_lens_first<BUNDLE_LENS_SIZE> (d, lens);
 
-  for (int e = 0; e < LENS_PART; e += 16) {
-    const int n = MIN (16, LENS_PART - e);
-    const double sum = bundle_lens_add_rows_by_block (
-        d.chunk_sums + e, LENS_PART, n, begin, end);
+  for (int e = 0; e < PART; e += 16) {
+    const int n = MIN (16, PART - e);
+    const double sum =
+        bundle_lens_add_rows_by_block (d.chunk_sums + e, PART, n, begin, end);
 
     if ((int) threadIdx.x < n)
       part[e + threadIdx.x] = sum;
@@ -434,14 +462,14 @@ __launch_bounds__ (NORMAL_THREADS) invert_lenses (BundleLensDevice d)
 
 /* --- candidates ---------------------------------------------------------------------------- */
 
-/* One thread a camera */
+/* One thread a pose */
 __global__ void
 move_cameras (BundleLensDevice d)
 {
   const guint32 c = blockIdx.x * blockDim.x + threadIdx.x;
   double squares[2] = {}, step[9] = {};
 
-  if (c >= d.n_cameras)
+  if (c >= d.n_poses)
     return;
   const double *camera = &d.parameters[9 * (gsize) c];
 
@@ -454,6 +482,7 @@ move_cameras (BundleLensDevice d)
 }
 
 /* One thread a lens */
+template <int C>
 __global__ void
 move_lenses (BundleLensDevice d)
 {
@@ -464,7 +493,7 @@ move_lenses (BundleLensDevice d)
     return;
   const LensInfo info = d.info[lens];
   const double *old = &d.lenses[BUNDLE_LENS_SIZE * (gsize) lens];
-  const double *step = bundle_lens_columns (d, d.x, lens);
+  const double *step = d.x + bundle_lens_first<C> (d, lens);
 
   for (int e = 0; e < BUNDLE_LENS_SIZE; e++) {
     const double unit = bundle_lens_unit (info.n_focal, old, e);
@@ -474,6 +503,15 @@ move_lenses (BundleLensDevice d)
       continue;
     squares[0] += step[e] / unit * (step[e] / unit);
     squares[1] += old[e] / unit * (old[e] / unit);
+  }
+  if (C > BUNDLE_LENS_SIZE && !(info.constant >> BUNDLE_LENS_SIZE & 1)) {
+    const double *sensor = &d.sensors[9 * (gsize) lens];
+    double turn[9] = {};
+
+    for (int e = 0; e < LENS_POSE; e++)
+      turn[e] = step[BUNDLE_LENS_SIZE + e];
+    bundle_add_squares (sensor, turn, LENS_POSE, squares);
+    bundle_move_camera (sensor, turn, &d.new_sensors[9 * (gsize) lens]);
   }
   for (int i = 0; i < 2; i++)
     d.lens_sums[2 * (gsize) lens + i] = squares[i];
@@ -489,6 +527,8 @@ bundle_lens_prepare_cameras (
 {
   const BundleLensDevice &d = *device;
 
+  if (d.pose_cameras)
+    return bundle_lens_place_cameras (device, candidate, stream);
   BUNDLE_START (make_constants, bundle_blocks_for (d.n_cameras, 64), 64, stream,
       candidate ? d.candidate : d.parameters, d.n_cameras,
       candidate ? d.new_constants : d.constants);
@@ -500,7 +540,7 @@ bundle_lens_linearise (
     const BundleLensDevice *device, gboolean first, cudaStream_t stream)
 {
   const BundleLensDevice &d = *device;
-  const cudaError_t code = bundle_lens_linearise_views (device, stream);
+  cudaError_t code = bundle_lens_linearise_views (device, stream);
 
   if (code != cudaSuccess)
     return code;
@@ -516,15 +556,18 @@ bundle_lens_linearise (
     launch_columns<2, false> (d, d.prior_sums, d.n_cameras,
         &d.results[LENS_RESULT_PRIOR_STATE_COST], stream);
   }
-  BUNDLE_START (sum_poses, bundle_blocks_for (d.n_cameras, NORMAL_WARPS),
+  code = bundle_lens_fold_linear (device, stream);
+  if (code != cudaSuccess)
+    return code;
+  LENS_START (sum_poses, bundle_blocks_for (d.n_poses, NORMAL_WARPS),
       NORMAL_THREADS, stream, d, first);
-  launch_columns<1, true> (d, d.camera_sums, d.n_cameras,
+  launch_columns<1, true> (d, d.camera_sums, d.n_poses,
       &d.results[LENS_RESULT_CAMERA_GRADIENT], stream);
   BUNDLE_START (sum_chunks,
-      bundle_blocks_for (d.segments_of.n_chunks, NORMAL_WARPS), NORMAL_THREADS,
-      stream, d.segments_of, d.partial, LENS_LINEAR, 2 * LENS_POSE,
-      2 * BUNDLE_LENS_SIZE, d.chunk_sums);
-  BUNDLE_START (sum_lenses, d.n_lenses, NORMAL_THREADS, stream, d, first);
+      bundle_blocks_for (d.rows_of.n_chunks, NORMAL_WARPS), NORMAL_THREADS,
+      stream, d.rows_of, d.rows, 2 * d.row_size, 2 * LENS_POSE, 2 * d.columns,
+      d.chunk_sums);
+  LENS_START (sum_lenses, d.n_lenses, NORMAL_THREADS, stream, d, first);
   launch_columns<1, true> (d, d.lens_sums, d.n_lenses,
       &d.results[LENS_RESULT_LENS_GRADIENT], stream);
   return cudaGetLastError ();
@@ -536,7 +579,7 @@ bundle_lens_add_triangles (const BundleLensDevice *device, cudaStream_t stream)
   BUNDLE_START (sum_camera_triangles,
       bundle_blocks_for (device->n_cameras, NORMAL_WARPS), NORMAL_THREADS,
       stream, *device);
-  return cudaGetLastError ();
+  return bundle_lens_fold_triangles (device, stream);
 }
 
 cudaError_t
@@ -554,11 +597,15 @@ bundle_lens_damp (const BundleLensDevice *device, cudaStream_t stream)
     code = bundle_lens_add_triangles (device, stream);
   if (code != cudaSuccess)
     return code;
-  BUNDLE_START (
-      invert_poses, bundle_blocks_for (d.n_cameras, 64), 64, stream, d);
+  LENS_START (invert_poses, bundle_blocks_for (d.n_poses, 64), 64, stream, d);
+  LENS_START (
+      couple_lenses, bundle_blocks_for (d.n_cameras, 64), 64, stream, d);
   BUNDLE_START (sum_chunks,
       bundle_blocks_for (d.cameras_of.n_chunks, NORMAL_WARPS), NORMAL_THREADS,
-      stream, d.cameras_of, d.parts, LENS_PART, 0, LENS_PART, d.chunk_sums);
+      stream, d.cameras_of, d.parts, LENS_PACKED (d.columns), 0,
+      LENS_PACKED (d.columns), d.chunk_sums);
+  if (d.pose_cameras)
+    return bundle_lens_invert_groups (device, stream);
   BUNDLE_START (invert_lenses, d.n_lenses, NORMAL_THREADS, stream, d);
   return cudaGetLastError ();
 }
@@ -567,30 +614,30 @@ cudaError_t
 bundle_lens_evaluate (const BundleLensDevice *device, cudaStream_t stream)
 {
   const BundleLensDevice &d = *device;
-  cudaError_t code = bundle_lens_multiply_forward (device, d.x, FALSE, stream);
+  const double *x = bundle_lens_expand (device, d.x, FALSE, stream);
+  cudaError_t code = bundle_lens_multiply_forward (device, x, FALSE, stream);
 
   if (code != cudaSuccess)
     return code;
   BUNDLE_START (step_points, bundle_blocks_for (d.n_slices, NORMAL_WARPS),
       NORMAL_THREADS, stream, d);
-  BUNDLE_START (
-      move_cameras, bundle_blocks_for (d.n_cameras, 64), 64, stream, d);
-  BUNDLE_START (move_lenses, bundle_blocks_for (d.n_lenses, 64), 64, stream, d);
+  BUNDLE_START (move_cameras, bundle_blocks_for (d.n_poses, 64), 64, stream, d);
+  LENS_START (move_lenses, bundle_blocks_for (d.n_lenses, 64), 64, stream, d);
   code = bundle_lens_prepare_cameras (device, TRUE, stream);
   if (code == cudaSuccess)
-    code = bundle_lens_evaluate_views (device, stream);
+    code = bundle_lens_evaluate_views (device, x, stream);
   if (code != cudaSuccess)
     return code;
   if (d.priors) {
     BUNDLE_START (
-        evaluate_priors, bundle_blocks_for (d.n_cameras, 64), 64, stream, d);
+        evaluate_priors, bundle_blocks_for (d.n_cameras, 64), 64, stream, d, x);
     launch_columns<2, false> (d, d.prior_sums, d.n_cameras,
         &d.results[LENS_RESULT_PRIOR_COST], stream);
   }
   launch_columns<2, false> (
       d, d.slice_sums, d.n_slices, &d.results[LENS_RESULT_POINT_STEP], stream);
-  launch_columns<2, false> (d, d.camera_sums, d.n_cameras,
-      &d.results[LENS_RESULT_CAMERA_STEP], stream);
+  launch_columns<2, false> (
+      d, d.camera_sums, d.n_poses, &d.results[LENS_RESULT_CAMERA_STEP], stream);
   launch_columns<2, false> (
       d, d.lens_sums, d.n_lenses, &d.results[LENS_RESULT_LENS_STEP], stream);
   launch_columns<2, false> (
@@ -603,13 +650,17 @@ bundle_lens_accept (const BundleLensDevice *device, cudaStream_t stream)
 {
   const BundleLensDevice &d = *device;
   cudaError_t code = cudaMemcpyAsync (d.parameters, d.candidate,
-      9 * (gsize) d.n_cameras * sizeof *d.parameters, cudaMemcpyDeviceToDevice,
+      9 * (gsize) d.n_poses * sizeof *d.parameters, cudaMemcpyDeviceToDevice,
       stream);
 
   if (code == cudaSuccess)
     code = cudaMemcpyAsync (d.lenses, d.new_lenses,
         BUNDLE_LENS_SIZE * (gsize) d.n_lenses * sizeof *d.lenses,
         cudaMemcpyDeviceToDevice, stream);
+  if (code == cudaSuccess && d.pose_cameras)
+    code = cudaMemcpyAsync (d.sensors, d.new_sensors,
+        9 * (gsize) d.n_lenses * sizeof *d.sensors, cudaMemcpyDeviceToDevice,
+        stream);
   if (code != cudaSuccess)
     return code;
   BUNDLE_START (

@@ -8,7 +8,8 @@
  *
  * The preconditioner is an arrow for each lens (docs/design/bundle.md). With u = B^-1 r
  * of the poses and s = r - sum of W^T u of the lens, z = T^-1 s of the lens and
- * z = u - B^-1 W z of the poses, so r . z is the sum of r . u and s . z. */
+ * z = u - B^-1 W z of the poses, so r . z is the sum of r . u and s . z. With rigs there is
+ * one for each group of lenses. @C: columns of a lens. */
 #include "cuda/bundle/cuda/lens/device.cuh"
 
 namespace {
@@ -82,13 +83,15 @@ __launch_bounds__ (PCG_THREADS) eliminate_points (BundleLensDevice d)
     d.points[p].y[i] = y[i];
 }
 
-/* From the segments' sums, those of W y - U x: @start: b = -g + the sum, otherwise
- * q = D p - the sum, and p . q. One warp a camera, then one a chunk of segments, whose
- * sums are those of the lens. */
+/* From the sums of segments (with rigs: cameras), those of W y - U x: @start: b = -g + the
+ * sum, otherwise q = D p - the sum, and p . q. One warp a pose, then one a chunk of
+ * segments, whose sums are those of the lens. */
+template <int C>
 __global__ void
 __launch_bounds__ (PCG_THREADS)
     finish_poses (BundleLensDevice d, gboolean start)
 {
+  const gsize N = LENS_POSE + C;
   const guint32 warp = threadIdx.x / 32, lane = threadIdx.x % 32;
 
   if (d.pcg->done)
@@ -96,31 +99,34 @@ __launch_bounds__ (PCG_THREADS)
   if (blockIdx.x >= d.camera_blocks) {
     const guint32 number = (blockIdx.x - d.camera_blocks) * PCG_WARPS + warp;
 
-    if (number >= d.segments_of.n_chunks)
+    if (number >= d.rows_of.n_chunks)
       return;
-    const LensChunk chunk = d.segments_of.chunks[number];
-    const double sum =
-        bundle_lens_add_rows (d.partial + LENS_POSE, LENS_UNKNOWNS,
-            BUNDLE_LENS_SIZE, d.segments_of.list, chunk.begin, chunk.end, 0, 1);
+    const LensChunk chunk = d.rows_of.chunks[number];
 
-    if (lane < BUNDLE_LENS_SIZE)
-      d.chunk_sums[BUNDLE_LENS_SIZE * (gsize) number + lane] = sum;
+#pragma unroll
+    for (int e = 0; e < C; e += 16) {
+      const double sum = bundle_lens_add_rows (d.rows + LENS_POSE + e, N,
+          MIN (16, C - e), d.rows_of.list, chunk.begin, chunk.end, 0, 1);
+
+      if ((int) lane < MIN (16, C - e))
+        d.chunk_sums[C * (gsize) number + e + lane] = sum;
+    }
     return;
   }
 
   double dot[1] = {};
 
-  for (guint32 c = blockIdx.x * PCG_WARPS + warp; c < d.n_cameras;
+  for (guint32 c = blockIdx.x * PCG_WARPS + warp; c < d.n_poses;
        c += d.camera_blocks * PCG_WARPS) {
-    const double sum = bundle_lens_add_rows (d.partial, LENS_UNKNOWNS,
-        LENS_POSE, NULL, d.camera_segments[c], d.camera_segments[c + 1], 0, 1);
+    const double sum = bundle_lens_add_rows (
+        d.rows, N, LENS_POSE, NULL, d.pose_rows[c], d.pose_rows[c + 1], 0, 1);
 
     if (lane < LENS_POSE) {
       const gsize i = LENS_POSE * (gsize) c + lane;
       const double p = d.direction[i];
       double out = start ? -d.gradient[i] + sum : d.damping[i] * p - sum;
 
-      if (d.priors && !start && lane >= 3)
+      if (C == BUNDLE_LENS_SIZE && d.priors && !start && lane >= 3)
         for (int k = 0; k < 3; k++)
           out += d.prior_of[c].block[3 * (lane - 3) + k]
                  * d.direction[LENS_POSE * (gsize) c + 3 + k];
@@ -134,7 +140,8 @@ __launch_bounds__ (PCG_THREADS)
 }
 
 /* The same of the lenses, from the sums of the chunks. Blocks are numbered after those
- * of the cameras; one block a lens. */
+ * of the poses; one block a lens. */
+template <int C>
 __global__ void
 __launch_bounds__ (PCG_THREADS)
     finish_lenses (BundleLensDevice d, gboolean start)
@@ -143,21 +150,23 @@ __launch_bounds__ (PCG_THREADS)
 
   if (d.pcg->done)
     return;
-  for (guint32 lens = blockIdx.x; lens < d.n_lenses; lens += d.lens_blocks) {
-    const double sum = bundle_lens_add_rows_by_block (d.chunk_sums,
-        BUNDLE_LENS_SIZE, BUNDLE_LENS_SIZE, d.segments_of.of_lens[lens],
-        d.segments_of.of_lens[lens + 1]);
+  for (guint32 lens = blockIdx.x; lens < d.n_lenses; lens += d.lens_blocks)
+#pragma unroll
+    for (int e = 0; e < C; e += 16) {
+      const int n = MIN (16, C - e);
+      const double sum = bundle_lens_add_rows_by_block (d.chunk_sums + e, C, n,
+          d.rows_of.of_lens[lens], d.rows_of.of_lens[lens + 1]);
 
-    if (threadIdx.x < BUNDLE_LENS_SIZE) {
-      const gsize i = LENS_POSE * (gsize) d.n_cameras
-                      + BUNDLE_LENS_SIZE * (gsize) lens + threadIdx.x;
-      const double p = d.direction[i];
-      const double out = start ? -d.gradient[i] + sum : d.damping[i] * p - sum;
+      if ((int) threadIdx.x < n) {
+        const gsize i = bundle_lens_first<C> (d, lens) + e + threadIdx.x;
+        const double p = d.direction[i];
+        const double out =
+            start ? -d.gradient[i] + sum : d.damping[i] * p - sum;
 
-      (start ? d.b : d.q)[i] = out;
-      dot += p * out;
+        (start ? d.b : d.q)[i] = out;
+        dot += p * out;
+      }
     }
-  }
 
   double dots[1] = { dot };
 
@@ -181,7 +190,8 @@ step_element (const BundleLensDevice &d, gsize i, gboolean start, double alpha)
 }
 
 /* The step, then u = B^-1 r and W^T u of the poses; the dots r . u and x . (b + r). One
- * warp a camera; the blocks behind: elements of lenses. */
+ * warp a pose; the blocks behind: elements of lenses. */
+template <int C>
 __global__ void
 __launch_bounds__ (PCG_THREADS)
     step_vectors (BundleLensDevice d, gboolean start, guint parity)
@@ -203,7 +213,7 @@ __launch_bounds__ (PCG_THREADS)
   }
   if (blockIdx.x >= d.camera_blocks) {
     const gsize step = d.lens_blocks * (gsize) PCG_THREADS;
-    gsize i = LENS_POSE * (gsize) d.n_cameras
+    gsize i = LENS_POSE * (gsize) d.n_poses
               + (blockIdx.x - d.camera_blocks) * (gsize) PCG_THREADS
               + threadIdx.x;
 
@@ -214,13 +224,15 @@ __launch_bounds__ (PCG_THREADS)
       d.dots[LENS_N_DOTS * blockIdx.x + LENS_DOT_MODEL] = dots[1];
     return;
   }
-  for (guint32 c = blockIdx.x * PCG_WARPS + warp; c < d.n_cameras;
-       c += d.camera_blocks * PCG_WARPS) {
-    const gsize first = LENS_POSE * (gsize) c;
-    const LensArrow *arrow = &d.arrows[c];
+  for (guint32 p = blockIdx.x * PCG_WARPS + warp; p < d.n_poses;
+       p += d.camera_blocks * PCG_WARPS) {
+    const gsize first = LENS_POSE * (gsize) p;
+    const double *inverse = &d.inverses[LENS_POSE * first];
+    guint32 n;
+    const guint32 camera = bundle_lens_cameras<C> (d, p, &n);
     const int row = (int) MIN (lane, LENS_POSE - 1);
-    const int column = (int) MIN (lane, BUNDLE_LENS_SIZE - 1);
-    double r = 0, u = 0, part = 0;
+    const int column = (int) MIN (lane, C - 1);
+    double r = 0, u = 0;
 
     if (lane < LENS_POSE) {
       dots[1] += step_element (d, first + lane, start, alpha);
@@ -228,23 +240,28 @@ __launch_bounds__ (PCG_THREADS)
     }
 #pragma unroll
     for (int k = 0; k < LENS_POSE; k++)
-      u +=
-          arrow->inverse[LENS_POSE * row + k] * __shfl_sync (0xffffffffu, r, k);
+      u += inverse[LENS_POSE * row + k] * __shfl_sync (0xffffffffu, r, k);
+    for (guint32 i = 0; i < n; i++) {
+      const gsize c = camera + i;
+      const double *coupling = &d.couplings[LENS_POSE * C * c];
+      double part = 0;
+
 #pragma unroll
-    for (int k = 0; k < LENS_POSE; k++)
-      part += arrow->coupling[BUNDLE_LENS_SIZE * k + column]
-              * __shfl_sync (0xffffffffu, u, k);
+      for (int k = 0; k < LENS_POSE; k++)
+        part += coupling[C * k + column] * __shfl_sync (0xffffffffu, u, k);
+      if (lane < C)
+        d.contributions[C * c + lane] = part;
+    }
     if (lane < LENS_POSE) {
       d.u[first + lane] = u;
       dots[0] += r * u;
     }
-    if (lane < BUNDLE_LENS_SIZE)
-      d.contributions[BUNDLE_LENS_SIZE * (gsize) c + lane] = part;
   }
   put_dots (d, LENS_DOT_RZ, dots);
 }
 
 /* One warp a chunk of cameras */
+template <int C>
 __global__ void
 __launch_bounds__ (PCG_THREADS) sum_contributions (BundleLensDevice d)
 {
@@ -253,11 +270,15 @@ __launch_bounds__ (PCG_THREADS) sum_contributions (BundleLensDevice d)
   if (d.pcg->done || number >= d.cameras_of.n_chunks)
     return;
   const LensChunk chunk = d.cameras_of.chunks[number];
-  const double sum = bundle_lens_add_rows (d.contributions, BUNDLE_LENS_SIZE,
-      BUNDLE_LENS_SIZE, d.cameras_of.list, chunk.begin, chunk.end, 0, 1);
 
-  if (threadIdx.x % 32 < BUNDLE_LENS_SIZE)
-    d.chunk_sums[BUNDLE_LENS_SIZE * (gsize) number + threadIdx.x % 32] = sum;
+#pragma unroll
+  for (int e = 0; e < C; e += 16) {
+    const double sum = bundle_lens_add_rows (d.contributions + e, C,
+        MIN (16, C - e), d.cameras_of.list, chunk.begin, chunk.end, 0, 1);
+
+    if ((int) (threadIdx.x % 32) < MIN (16, C - e))
+      d.chunk_sums[C * (gsize) number + e + threadIdx.x % 32] = sum;
+  }
 }
 
 /* u = T^-1 (r - sum of W^T u) of the lenses, and its dot. One block a lens. */
@@ -276,8 +297,7 @@ __launch_bounds__ (PCG_THREADS) precondition_lenses (BundleLensDevice d)
         d.cameras_of.of_lens[lens + 1]);
     const double *inverse =
         &d.lens_inverse[BUNDLE_LENS_SIZE * BUNDLE_LENS_SIZE * (gsize) lens];
-    const gsize first =
-        LENS_POSE * (gsize) d.n_cameras + BUNDLE_LENS_SIZE * (gsize) lens;
+    const gsize first = bundle_lens_first<BUNDLE_LENS_SIZE> (d, lens);
 
     if (e < BUNDLE_LENS_SIZE)
       right[e] = d.r[first + e] - sum;
@@ -298,11 +318,12 @@ __launch_bounds__ (PCG_THREADS) precondition_lenses (BundleLensDevice d)
 }
 
 /* The stopping test, and p = z + beta p; @first: p = z. One thread an element. */
+template <int C>
 __global__ void
 __launch_bounds__ (PCG_THREADS)
     turn_vector (BundleLensDevice d, gboolean first, guint parity)
 {
-  const gsize n = LENS_POSE * (gsize) d.n_cameras;
+  const gsize n = LENS_POSE * (gsize) d.n_poses;
 
   if (d.pcg->done)
     return;
@@ -314,14 +335,20 @@ __launch_bounds__ (PCG_THREADS)
     double z = d.u[i];
 
     if (i < n) {
-      const guint32 c = (guint32) (i / LENS_POSE);
-      const double *solved =
-          &d.arrows[c].solved[BUNDLE_LENS_SIZE * (i % LENS_POSE)];
-      const double *lens = bundle_lens_columns (d, d.u, d.lens_of[c]);
+      guint32 n_cameras;
+      const guint32 camera =
+          bundle_lens_cameras<C> (d, (guint32) (i / LENS_POSE), &n_cameras);
+
+      for (guint32 k = 0; k < n_cameras; k++) {
+        const guint32 c = camera + k;
+        const double *solved =
+            &d.solved[C * (LENS_POSE * (gsize) c + i % LENS_POSE)];
+        const double *lens = d.u + bundle_lens_first<C> (d, d.lens_of[c]);
 
 #pragma unroll
-      for (int k = 0; k < BUNDLE_LENS_SIZE; k++)
-        z -= solved[k] * lens[k];
+        for (int e = 0; e < C; e++)
+          z -= solved[e] * lens[e];
+      }
     }
     d.direction[i] = first ? z : z + beta * d.direction[i];
   }
@@ -351,22 +378,27 @@ __launch_bounds__ (PCG_THREADS)
 }
 
 /* The vectors after products of the segments: b or a step, z, and the next direction */
-void
+cudaError_t
 start_vectors (const BundleLensDevice &d, gboolean start, guint parity,
     cudaStream_t stream)
 {
   const guint blocks = d.camera_blocks + d.lens_blocks;
+  cudaError_t code = bundle_lens_fold_products (&d, start, stream);
 
-  BUNDLE_START (finish_poses,
-      d.camera_blocks + bundle_blocks_for (d.segments_of.n_chunks, PCG_WARPS),
+  LENS_START (finish_poses,
+      d.camera_blocks + bundle_blocks_for (d.rows_of.n_chunks, PCG_WARPS),
       PCG_THREADS, stream, d, start);
-  BUNDLE_START (finish_lenses, d.lens_blocks, PCG_THREADS, stream, d, start);
-  BUNDLE_START (step_vectors, blocks, PCG_THREADS, stream, d, start, parity);
-  BUNDLE_START (sum_contributions,
+  LENS_START (finish_lenses, d.lens_blocks, PCG_THREADS, stream, d, start);
+  LENS_START (step_vectors, blocks, PCG_THREADS, stream, d, start, parity);
+  LENS_START (sum_contributions,
       bundle_blocks_for (d.cameras_of.n_chunks, PCG_WARPS), PCG_THREADS, stream,
       d);
-  BUNDLE_START (precondition_lenses, d.lens_blocks, PCG_THREADS, stream, d);
-  BUNDLE_START (turn_vector, blocks, PCG_THREADS, stream, d, start, parity);
+  if (d.pose_cameras && code == cudaSuccess)
+    code = bundle_lens_precondition_groups (&d, stream);
+  else
+    BUNDLE_START (precondition_lenses, d.lens_blocks, PCG_THREADS, stream, d);
+  LENS_START (turn_vector, blocks, PCG_THREADS, stream, d, start, parity);
+  return code == cudaSuccess ? cudaGetLastError () : code;
 }
 
 } // namespace
@@ -380,8 +412,7 @@ bundle_lens_pcg_start (const BundleLensDevice *device, cudaStream_t stream)
 
   if (code != cudaSuccess)
     return code;
-  start_vectors (*device, TRUE, 0, stream);
-  return cudaGetLastError ();
+  return start_vectors (*device, TRUE, 0, stream);
 }
 
 cudaError_t
@@ -389,16 +420,15 @@ bundle_lens_pcg_iterate (
     const BundleLensDevice *device, guint parity, cudaStream_t stream)
 {
   const BundleLensDevice &d = *device;
-  cudaError_t code =
-      bundle_lens_multiply_forward (device, d.direction, TRUE, stream);
+  const double *x = bundle_lens_expand (device, d.direction, TRUE, stream);
+  cudaError_t code = bundle_lens_multiply_forward (device, x, TRUE, stream);
 
   if (code != cudaSuccess)
     return code;
   BUNDLE_START (eliminate_points, bundle_blocks_for (d.n_slices, PCG_WARPS),
       PCG_THREADS, stream, d);
-  code = bundle_lens_multiply_backward (device, d.direction, stream);
+  code = bundle_lens_multiply_backward (device, x, stream);
   if (code != cudaSuccess)
     return code;
-  start_vectors (d, FALSE, parity, stream);
-  return cudaGetLastError ();
+  return start_vectors (d, FALSE, parity, stream);
 }

@@ -609,11 +609,11 @@ __launch_bounds__ (TRIANGLE_THREADS) triangle_views (
   }
 }
 
-/* y of the points is their step, direction that of the cameras and lenses. */
+/* y of the points is their step, @x that of the cameras and lenses. */
 template <int M>
 __global__ void
-__launch_bounds__ (VIEW_THREADS)
-    evaluate_views (BundleLensDevice d, guint32 first, guint32 n)
+__launch_bounds__ (VIEW_THREADS) evaluate_views (
+    BundleLensDevice d, guint32 first, guint32 n, const double *x)
 {
   double sums[2] = {};
   Camera<M> old, fresh;
@@ -625,7 +625,7 @@ __launch_bounds__ (VIEW_THREADS)
     return;
   load_camera<M> (d, segment.camera, d.constants, d.lenses, &old);
   load_camera<M> (d, segment.camera, d.new_constants, d.new_lenses, &fresh);
-  load_part<M> (d, d.x, segment.camera, &part);
+  load_part<M> (d, x, segment.camera, &part);
   for (guint32 i = segment.begin + threadIdx.x % 32; i < segment.end; i += 32) {
     const BundlePoint point = bundle_load_point (&d.points[d.view_point[i]]);
     const double2 observed = d.view_observed[i];
@@ -710,8 +710,9 @@ bundle_lens_sum_triangles (
 }
 
 cudaError_t
-bundle_lens_evaluate_views (const BundleLensDevice *device, cudaStream_t stream)
+bundle_lens_evaluate_views (
+    const BundleLensDevice *device, const double *x, cudaStream_t stream)
 {
-  START_VIEWS (evaluate_views, VIEW_THREADS, stream, *device);
+  START_VIEWS (evaluate_views, VIEW_THREADS, stream, *device, x);
   return cudaGetLastError ();
 }
