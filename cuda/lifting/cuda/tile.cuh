@@ -279,15 +279,16 @@ lwt_tile_find (int &k, int n)
   return (unsigned) k < (unsigned) n;
 }
 
-/* Asynchronous copy of 4, 8 or 16 bytes to shared memory. */
-template <int BYTES>
+/* Asynchronous copy of 4, 8 or 16 bytes to shared memory. SHARED: other warps of the thread
+ * block copy the same bytes, so that 16 bytes stay in the L1 cache, too. */
+template <int BYTES, bool SHARED = false>
 static __device__ __forceinline__ void
 lwt_tile_copy (void *to, const void *from)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   const unsigned at = (unsigned) __cvta_generic_to_shared (to);
 
-  if (BYTES == 16)
+  if (BYTES == 16 && !SHARED)
     asm volatile(
         "cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(at), "l"(from)
         : "memory");

@@ -380,7 +380,7 @@ lwt_window_split (const LwtTileParameters<T> &parameters, T *shared)
       const int row = 4 * t + 2 * delay + k;
 
       if (t < stop && (unsigned) row < (unsigned) height)
-        lwt_tile_copy<16> (ring + ((unsigned) t % turns * 4 + k) * 32,
+        lwt_tile_copy<16, true> (ring + ((unsigned) t % turns * 4 + k) * 32,
             lwt_tile_line (task.picture, row) + 2 * place.pair * sizeof (T));
     }
     lwt_window_wait<turns - 1> ();
@@ -434,14 +434,14 @@ lwt_window_inverse_turns (const LwtWindowPlace &place)
   return { max (place.top - lead, 0), place.bottom + (3 * delay + 1) / 2 };
 }
 
-/* Copies entries of row @row of @band, of @height rows, from column @column on, to a lane's
- * place in shared memory. */
+/* Copies entries of row @row of @band, if it is one of @from .. @end - 1, from column
+ * @column on, to a lane's place in shared memory. */
 template <class Entries>
 static __device__ __forceinline__ void
-lwt_window_fetch (
-    Entries *to, const LwtTileBand &band, int row, int height, int column)
+lwt_window_fetch (Entries *to, const LwtTileBand &band, int row, int from,
+    int end, int column)
 {
-  if ((unsigned) row < (unsigned) height)
+  if (row >= from && row < end)
     lwt_tile_copy<sizeof (Entries)> (
         to, lwt_tile_line (band, row) + column * sizeof to->v[0]);
 }
@@ -452,10 +452,14 @@ lwt_window_join (const LwtTileParameters<T> &parameters, T *shared)
 {
   const LwtTileTask &task = parameters.task;
   constexpr int turns = LWT_WINDOW_TURNS;
-  LWT_KNOWN int delay = -Tile::plan.lines[1].out[0];
+  LWT_KNOWN int delay = -Tile::plan.lines[1].out[0], lead = Tile::plan.lead;
   const int height = task.axis[1].n, lane = threadIdx.x % 32;
   const LwtWindowPlace place = LwtWindowPlace::find<Tile> (task);
   const LwtWindowTurns to_do = lwt_window_inverse_turns<Tile> (place);
+  /* rows of the first level's high bands that outputs depend on: fewer than those of the
+   * second level */
+  const int from = max (2 * place.top - lead, 0);
+  const int end = min (2 * place.bottom + delay, height / 2);
   LwtWindowSynthesis<T, Tile, HIGH> levels;
   /* of a turn: the second level's bands, then two rows of three bands */
   T *const ring = shared + place.warp * turns * 16 * 32;
@@ -472,12 +476,12 @@ lwt_window_join (const LwtTileParameters<T> &parameters, T *shared)
     if (t < to_do.stop)
 #pragma unroll
       for (int i = 0; i < (HIGH ? 4 : 1); i++) {
-        lwt_window_fetch (at_two (t, i), task.second[i / 2][i % 2], t,
+        lwt_window_fetch (at_two (t, i), task.second[i / 2][i % 2], t, 0,
             height / 4, place.pair / 2);
 #pragma unroll
         for (int row = 0; row < 2 && i > 0; row++)
           lwt_window_fetch (at_one (t, row, i), task.bands[i / 2][i % 2],
-              2 * (t - delay) + row, height / 2, place.pair);
+              2 * (t - delay) + row, from, end, place.pair);
       }
     lwt_window_wait<turns - 1> ();
   };
@@ -559,12 +563,12 @@ lwt_window_join_parts (const LwtTileParameters<T> &parameters, T *shared)
 #pragma unroll
       for (int k = 0; k < 4; k++)
         if (parts.low[0].data && is_output (4 * t - 6 * delay + k))
-          lwt_window_fetch (at_x (t, k), parts.low[0], 4 * t - 6 * delay + k,
+          lwt_window_fetch (at_x (t, k), parts.low[0], 4 * t - 6 * delay + k, 0,
               height, 2 * place.pair);
 #pragma unroll
       for (int i = 0; i < n; i++)
-        lwt_window_fetch (
-            at_low (t, i), parts.low[LOW + i], t, height / 4, place.pair / 2);
+        lwt_window_fetch (at_low (t, i), parts.low[LOW + i], t, 0, height / 4,
+            place.pair / 2);
     }
     lwt_window_wait<turns - 1> ();
   };
