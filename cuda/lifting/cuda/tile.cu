@@ -40,11 +40,13 @@ divide_up (gint n, gint by)
  * the inverse of less than 8 weights). */
 #define LARGE_TILES 8
 
-/* Sliding window: warps for each multiprocessor, forward and inverse; least rows of the
- * second level */
-#define WINDOW_WARPS_FORWARD 12
-#define WINDOW_WARPS_INVERSE 16
+/* Sliding window: most thread blocks of a multiprocessor, forward and inverse; least rows of
+ * the second level in a segment; time of an iteration besides the warps, in units of what
+ * each warp of the multiprocessor adds (H200) */
+#define WINDOW_BLOCKS_FORWARD 3
+#define WINDOW_BLOCKS_INVERSE 4
 #define WINDOW_ROWS 2
+#define WINDOW_LATENCY 9
 
 /* Kernel parameter: LwtTileParameters of tile.cuh */
 typedef struct {
@@ -318,21 +320,37 @@ lwt_tiles_run (const LwtTiles *tiles, const LwtLevelTask *level,
   return launch_tiles (tiles, kernel, &task, stream, error);
 }
 
-/* Cuts a picture into the segments of a window. */
+/* Cuts a picture into the segments of a window, for the number of thread blocks of a
+ * multiprocessor that takes the least time: more warps lengthen an iteration, fewer
+ * warps have longer segments. */
 static void
 cut_window (const LwtTiles *tiles, const LwtLevelTask *level, guint kernel,
     LwtTileTask *task)
 {
-  const gint pairs = (gint) level->width / 2, rows = (gint) level->height / 4;
-  const gint warps = kernel == LWT_TILE_TWO_LEVELS ? WINDOW_WARPS_FORWARD
-                                                   : WINDOW_WARPS_INVERSE;
+  const LwtTilePlan *plan = &tiles->plans[kernel];
+  const gint most =
+      plan->inverse ? WINDOW_BLOCKS_INVERSE : WINDOW_BLOCKS_FORWARD;
+  const gint rows = (gint) level->height / 4;
+  const gint strips = divide_up ((gint) level->width / 2, plan->lines[0].run);
+  const gint delay = -plan->lines[1].out[0];
+  const gint overlap =
+      plan->lead + (plan->inverse ? divide_up (3 * delay, 2) : delay);
+  gint64 least = G_MAXINT64;
 
   task->axis[0].n = (gint) level->width;
   task->axis[1].n = (gint) level->height;
-  task->axis[0].tiles = divide_up (pairs, tiles->plans[kernel].lines[0].run);
-  task->segment = MAX (
-      divide_up (rows * task->axis[0].tiles, warps * tiles->multiprocessors),
-      WINDOW_ROWS);
+  task->axis[0].tiles = strips;
+  for (gint blocks = 1; blocks <= most; blocks++) {
+    const gint warps = blocks * plan->threads / 32;
+    const gint segment = MAX (
+        divide_up (rows * strips, warps * tiles->multiprocessors), WINDOW_ROWS);
+    const gint64 time = (gint64) (segment + overlap) * (WINDOW_LATENCY + warps);
+
+    if (time < least) {
+      least = time;
+      task->segment = segment;
+    }
+  }
   task->axis[1].tiles = divide_up (rows, task->segment);
 }
 
