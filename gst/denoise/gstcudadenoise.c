@@ -136,11 +136,11 @@ static const GstCvisSetting settings_table[] = {
       "Frames before and after a frame (mode both and temporal), as many of "
       "latency; 0: 2, with preset=encoder 3",
       IS (UINT), AT (radius), FALSE, 0, DENOISE_MAX_RADIUS, NULL, NULL },
-  { "key-interval",
+  { "gop-size",
       "Frames from one key frame of the encoder to the next (preset=encoder); "
       "0: "
       "those that GstForceKeyUnit asks for",
-      IS (UINT), AT (key_interval), FALSE, 0, G_MAXINT, NULL, NULL },
+      IS (UINT), AT (gop_size), FALSE, 0, G_MAXINT, NULL, NULL },
   { "keep-grain", "Share of the noise that stays, 0 to 1", IS (DOUBLE),
       AT (keep_grain), FALSE, 0, 1, NULL, NULL },
   { "luma-only", "Copy the chroma", IS (BOOLEAN), AT (luma_only), FALSE, 0, 1,
@@ -378,8 +378,8 @@ static gboolean
 take_key_frame (GstCudaDenoise *self)
 {
   const gboolean key = self->key_wanted
-                       || (self->wanted.key_interval > 0
-                           && self->since_key >= self->wanted.key_interval);
+                       || (self->wanted.gop_size > 0
+                           && self->since_key >= self->wanted.gop_size);
 
   self->since_key = key ? 1 : self->since_key + 1;
   self->key_wanted = FALSE;

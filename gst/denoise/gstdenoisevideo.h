@@ -36,7 +36,7 @@ typedef struct {
   GstDenoiseMode mode;
   DenoisePreset preset;
   gdouble strength, sigma, keep_grain;
-  guint radius, key_interval;
+  guint radius, gop_size;
   gboolean luma_only;
   gchar *wavelet;
   guint levels;

@@ -199,7 +199,7 @@ GST_START_TEST (test_key_frames)
 
   measure_changes ("", N_CHANGED, none);
   measure_changes ("", 5, forced);
-  measure_changes ("key-interval=5", N_CHANGED, regular);
+  measure_changes ("gop-size=5", N_CHANGED, regular);
   for (guint i = 0; i < N_CHANGED; i++) {
     fail_unless (
         forced[i] == none[i] || (i == 5 && 2 * forced[i] > 3 * none[i]),
@@ -210,7 +210,7 @@ GST_START_TEST (test_key_frames)
   fail_unless (2 * forced[5] > 3 * none[5]);
   fail_unless_equals_int (regular[5], forced[5]);
   /* of an interval that an event begins */
-  measure_changes ("key-interval=5", 3, regular);
+  measure_changes ("gop-size=5", 3, regular);
   fail_unless (2 * regular[3] > 3 * none[3]);
   fail_unless_equals_int (regular[5], none[5]);
   fail_unless (2 * regular[8] > 3 * none[8]);
