@@ -443,8 +443,8 @@ bundle_lens_case (guint number, BundleConfig *config, const gchar **name)
 {
   static const LensCase plain = { 0 };
   const guint first = BUNDLE_N_LENS_MODELS;
-  const LensCase *c = number < first ? &plain : &cases[number - first];
   g_autofree BundleLens *lenses = NULL;
+  const LensCase *c;
   BundleProblem *p;
   guint n;
 
@@ -457,6 +457,7 @@ bundle_lens_case (guint number, BundleConfig *config, const gchar **name)
     init_case_config (config, rigs[i].loss);
     return make_rig_case (&rigs[i]);
   }
+  c = number < first ? &plain : &cases[number - first];
   *name = number < first ? bundle_lens_info[number].name : c->name;
   p = c->cameras > 0 ? bundle_data_ring (c->cameras, c->points, 1)
                      : bundle_lens_scene (16, 400);
