@@ -562,3 +562,22 @@ bundle_lens_cost (const BundleProblem *problem)
   }
   return sum;
 }
+
+gdouble
+bundle_lens_prior_cost (const BundleProblem *p)
+{
+  gdouble cost = 0;
+
+  for (guint i = 0; i < p->n_priors; i++) {
+    const BundlePrior *prior = &p->priors[i];
+    const gdouble *a = prior->information;
+    gdouble e[3];
+
+    bundle_pose_centre (p->cameras + 9 * (gsize) prior->camera, e);
+    for (guint k = 0; k < 3; k++)
+      e[k] -= prior->position[k];
+    cost += (a[0] * e[0] * e[0] + a[3] * e[1] * e[1] + a[5] * e[2] * e[2]) / 2
+            + a[1] * e[0] * e[1] + a[2] * e[0] * e[2] + a[4] * e[1] * e[2];
+  }
+  return cost;
+}

@@ -51,5 +51,7 @@ BundleProblem *bundle_lens_simulate (const gchar *name);
 
 /* 1/2 sum of |r|^2, a plain sum */
 gdouble bundle_lens_cost (const BundleProblem *problem);
+/* 1/2 sum of e^T information e of the priors, at the cameras as they are */
+gdouble bundle_lens_prior_cost (const BundleProblem *problem);
 
 G_END_DECLS

@@ -11,7 +11,6 @@
 
 #include "cuda/bundle/engine.h"
 #include "cuda/bundle/formats/formats.h"
-#include "cuda/bundle/pose.h"
 #include "lensscenes.h"
 
 static CvisContext *context; /* NULL: the CPU */
@@ -181,29 +180,10 @@ test_mixture (void)
 /* --- priors ------------------------------------------------------------------------- */
 
 static gdouble
-cost_of_priors (const BundleProblem *p)
-{
-  gdouble cost = 0;
-
-  for (guint i = 0; i < p->n_priors; i++) {
-    const BundlePrior *prior = &p->priors[i];
-    const gdouble *a = prior->information;
-    gdouble e[3];
-
-    bundle_pose_centre (p->cameras + 9 * (gsize) prior->camera, e);
-    for (guint k = 0; k < 3; k++)
-      e[k] -= prior->position[k];
-    cost += (a[0] * e[0] * e[0] + a[3] * e[1] * e[1] + a[5] * e[2] * e[2]) / 2
-            + a[1] * e[0] * e[1] + a[2] * e[0] * e[2] + a[4] * e[1] * e[2];
-  }
-  return cost;
-}
-
-static gdouble
 total_cost (const BundleProblem *p)
 {
   g_autofree gdouble *errors = g_new (gdouble, p->n_observations);
-  gdouble cost = cost_of_priors (p);
+  gdouble cost = bundle_lens_prior_cost (p);
 
   bundle_reprojection_errors (p, 1, errors, NULL);
   for (gsize i = 0; i < p->n_observations; i++)
@@ -245,7 +225,7 @@ test_priors (gconstpointer user_data)
   config.eta = 1e-6;
   config.max_pcg_iterations = 2000;
   cost = total_cost (p);
-  g_assert_cmpfloat (cost_of_priors (p), >, 1e-3 * cost);
+  g_assert_cmpfloat (bundle_lens_prior_cost (p), >, 1e-3 * cost);
   summary = solve_lenses (p, &config);
   assert_close (summary.initial_cost, cost, 1e-9);
   assert_close (summary.final_cost, total_cost (p), 1e-9);

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "cuda/bundle/cpu/lenses.h"
-#include "cuda/bundle/pose.h"
 #include "lensscenes.h"
 
 static BundleSummary
@@ -386,22 +385,8 @@ test_rig_alone (void)
 static gdouble
 cost_with_priors (BundleProblem *p)
 {
-  gdouble cost;
-
   bundle_problem_place_cameras (p);
-  cost = bundle_lens_cost (p);
-  for (guint i = 0; i < p->n_priors; i++) {
-    const BundlePrior *prior = &p->priors[i];
-    const gdouble *a = prior->information;
-    gdouble e[3];
-
-    bundle_pose_centre (p->cameras + 9 * (gsize) prior->camera, e);
-    for (guint k = 0; k < 3; k++)
-      e[k] -= prior->position[k];
-    cost += (a[0] * e[0] * e[0] + a[3] * e[1] * e[1] + a[5] * e[2] * e[2]) / 2
-            + a[1] * e[0] * e[1] + a[2] * e[0] * e[2] + a[4] * e[1] * e[2];
-  }
-  return cost;
+  return bundle_lens_cost (p) + bundle_lens_prior_cost (p);
 }
 
 /* The slope of the cost by a number of a pose is small beside the curvature. */
