@@ -105,8 +105,7 @@ static const GEnumValue preset_values[] = {
   { DENOISE_PRESET_NONE, "For viewers", "none" },
   { DENOISE_PRESET_ENCODER,
       "For encoders: over time, at half strength except in key frames and the "
-      "first "
-      "frame of a scene",
+      "first frame of a scene",
       "encoder" },
   { 0, NULL, NULL },
 };
@@ -138,8 +137,7 @@ static const GstCvisSetting settings_table[] = {
       IS (UINT), AT (radius), FALSE, 0, DENOISE_MAX_RADIUS, NULL, NULL },
   { "gop-size",
       "Frames from one key frame of the encoder to the next (preset=encoder); "
-      "0: "
-      "those that GstForceKeyUnit asks for",
+      "0: those that GstForceKeyUnit asks for",
       IS (UINT), AT (gop_size), FALSE, 0, G_MAXINT, NULL, NULL },
   { "keep-grain", "Share of the noise that stays, 0 to 1", IS (DOUBLE),
       AT (keep_grain), FALSE, 0, 1, NULL, NULL },

@@ -4,8 +4,6 @@
  */
 /* The CPU backend's passes over time, compiled once for each instruction set: samples
  * between the pixels, blocks in other frames, and the mean along the motion. */
-#include <string.h>
-
 #include "cuda/denoise/cpu/cpu.h"
 
 /* --- samples between the pixels ------------------------------------------------ */
