@@ -144,4 +144,5 @@ denoise_config_get_motion (const DenoiseConfig *config, MotionConfig *motion)
   motion->threads = config->threads;
   motion->depth_in_flight = denoise_config_get_n_slots (config) + 2 * around;
   motion->chunk = config->chunk > 0 ? config->chunk + around : 0;
+  motion->fields_only = TRUE;
 }

@@ -29,7 +29,7 @@ struct _MotionEngine {
   const MotionBackendOps *ops;
   MotionBackend *backend;
   gboolean cuda;
-  MotionConstant *constant; /* used by the waiting thread; NULL: chunks */
+  MotionConstant *constant; /* of the waiting thread; NULL: not used */
   guint n_pictures;
   Frame *frames_of_slots;
   CvisJobs *in_flight; /* of these frames */
@@ -58,7 +58,7 @@ motion_engine_new_on (const MotionBackendOps *ops, const MotionConfig *config,
   backend = ops->create (config, context, error);
   if (backend == NULL)
     return NULL;
-  if (config->chunk == 0) {
+  if (config->chunk == 0 && !config->fields_only) {
     constant = motion_constant_new (config, error);
     if (constant == NULL) {
       ops->destroy (backend);

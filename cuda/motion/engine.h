@@ -76,6 +76,7 @@ typedef enum {
  * @chunk: largest number of consecutive frames between two calls of
  *   motion_engine_load(), for fleets (cuda/motion/fleet.h); 0: the engine gets all
  *   frames. With chunks the caller of motion_engine_wait() calls motion_finish()
+ * @fields_only: nobody calls it: no constant blocks, summaries and duplicates
  */
 typedef struct {
   guint width, height;
@@ -96,6 +97,7 @@ typedef struct {
   guint threads;
   guint depth_in_flight;
   guint chunk;
+  gboolean fields_only;
 } MotionConfig;
 
 void motion_config_init (MotionConfig *config);
@@ -141,7 +143,7 @@ typedef struct {
  * @pinned: @luma is in memory of cvis_pinned_alloc(): copied directly,
  *   otherwise through pinned memory
  * @results_pinned: all vectors and blocks are in memory of
- *   cvis_pinned_alloc()
+ *   cvis_pinned_alloc() or, with @fields_only of the config, of the device
  * @prediction: (nullable): receives the luma predicted from the vectors,
  *   each block from the reference with the least cost (the first of @fields
  *   if equal); one byte each, or with a depth of 10 two bytes, the value

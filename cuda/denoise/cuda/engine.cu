@@ -19,15 +19,13 @@ namespace {
  * @half: device: component 0 at half the size, for the motion
  * @counted: device: squares whose noise counts
  * @counts: device; @pinned: the same on the host
- * @vectors, @blocks: device: of each field
+ * @motion: its vectors and blocks are device memory
  * @noise, @match_noise, @cut, @matches: as in cpu/engine.c */
 struct Picture {
   DenoiseDevicePlane planes[3];
   DenoiseStaging staged;
   guint8 *half, *counted;
   DenoiseCounts *counts, *pinned;
-  CvisMotionVector *vectors[2];
-  CvisMotionBlock *blocks[2];
   DenoiseMatch *matches[2];
   cudaEvent_t loaded;
   gint32 noise[3], match_noise[3];
@@ -124,12 +122,8 @@ take_motion (DenoiseBackend *b, Picture *p, GError **error)
   for (guint d = 0; d < motion_config_get_n_fields (&b->motion_config); d++)
     if (!cvis_arena_take (arena, &p->matches[d], b->n_blocks, "matches", error)
         || !cvis_arena_take (
-            arena, &p->vectors[d], b->n_vectors, "vectors", error)
-        || !cvis_arena_take (
-            arena, &p->blocks[d], b->n_vectors, "blocks", error)
-        || !cvis_arena_pin (
             arena, &p->motion.fields[d].vectors, b->n_vectors, "vectors", error)
-        || !cvis_arena_pin (
+        || !cvis_arena_take (
             arena, &p->motion.fields[d].blocks, b->n_vectors, "blocks", error))
       return FALSE;
   return TRUE;
@@ -433,8 +427,8 @@ describe_search (const DenoiseBackend *b, const Picture *p,
     s->current[c] = p->planes[c];
     s->reference[c] = reference[c];
   }
-  s->vectors = motion->vectors[field];
-  s->blocks = motion->blocks[field];
+  s->vectors = motion->motion.fields[field].vectors;
+  s->blocks = motion->motion.fields[field].blocks;
   s->columns = (gint32) motion_config_get_columns (&b->motion_config);
   s->rows = (gint32) motion_config_get_rows (&b->motion_config);
   s->from = from;
@@ -459,23 +453,6 @@ search_neighbour (DenoiseBackend *b, Picture *p,
          && CVIS_CUDA (denoise_launch_measure (
                            &s, p->counted, left, direction, p->counts, b->work),
              error);
-}
-
-gboolean
-copy_fields (DenoiseBackend *b, Picture *p, GError **error)
-{
-  for (guint i = 0; i < p->motion.n_fields; i++)
-    if (!CVIS_CUDA (cudaMemcpyAsync (p->vectors[i], p->motion.fields[i].vectors,
-                        b->n_vectors * sizeof *p->vectors[i],
-                        cudaMemcpyHostToDevice, b->work),
-            error)
-        || !CVIS_CUDA (
-            cudaMemcpyAsync (p->blocks[i], p->motion.fields[i].blocks,
-                b->n_vectors * sizeof *p->blocks[i], cudaMemcpyHostToDevice,
-                b->work),
-            error))
-      return FALSE;
-  return TRUE;
 }
 
 /* Waits for the counts of the matches. */
@@ -505,7 +482,7 @@ analyse_picture (DenoiseBackend *b, guint64 number, GError **error)
 {
   Picture *p = get_picture (b, number);
 
-  if (!find_picture_noise (b, p, error) || !copy_fields (b, p, error))
+  if (!find_picture_noise (b, p, error))
     return FALSE;
   for (guint d = 0; d < 2; d++) {
     Picture *other = get_picture (b, d == 0 ? number - 1 : number + 1);
@@ -690,8 +667,7 @@ average_recursively (
   if (!find_picture_noise (b, p, error))
     return FALSE;
   if (linked) {
-    if (!copy_fields (b, p, error)
-        || !search_neighbour (
+    if (!search_neighbour (
             b, p, b->recent, b->recent_left[0], 0, (guint) field, error)
         || !read_counts (b, p, error))
       return FALSE;

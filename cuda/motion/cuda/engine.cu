@@ -465,7 +465,7 @@ prepare_search (MotionBackend *b, Slot *s, const MotionTask *task,
          && cvis_stream_follow (stream, s->predicted_there, b->ahead, error);
 }
 
-/* Where results go: directly to the job's memory if it is pinned,
+/* Where results go: directly to the job's memory if it is pinned or on the device,
  * otherwise to the slot's. */
 gboolean
 copy_results (MotionBackend *b, Slot *s, GError **error)
@@ -477,12 +477,12 @@ copy_results (MotionBackend *b, Slot *s, GError **error)
     if (!CVIS_CUDA (cudaMemcpyAsync (direct ? s->job->fields[i].vectors
                                             : s->pinned_vectors + first,
                         s->vectors + first, n * sizeof (CvisMotionVector),
-                        cudaMemcpyDeviceToHost, b->down),
+                        cudaMemcpyDefault, b->down),
             error)
         || !CVIS_CUDA (cudaMemcpyAsync (direct ? s->job->fields[i].blocks
                                                : s->pinned_blocks + first,
                            s->blocks + first, n * sizeof (CvisMotionBlock),
-                           cudaMemcpyDeviceToHost, b->down),
+                           cudaMemcpyDefault, b->down),
             error))
       return FALSE;
   }
