@@ -29,6 +29,7 @@ namespace {
 #define LEVELS 4
 #define MAX_SETS 8
 #define ROUNDS 15
+#define WARM_UP 50000 /* microseconds */
 
 void
 must (cudaError_t code, const char *what)
@@ -94,6 +95,7 @@ measure (Call call, guint sets, guint calls, void *user_data)
   cudaGraphExec_t exec;
   cudaEvent_t start, stop;
   float ms[ROUNDS];
+  gint64 warm;
 
   MUST (cudaStreamCreateWithFlags (&stream, cudaStreamNonBlocking));
   MUST (cudaEventCreate (&start));
@@ -107,8 +109,12 @@ measure (Call call, guint sets, guint calls, void *user_data)
 #else
   MUST (cudaGraphInstantiate (&exec, graph, NULL, NULL, 0));
 #endif
-  for (guint i = 0; i < 2; i++)
+  /* the first milliseconds are slower */
+  warm = g_get_monotonic_time () + WARM_UP;
+  do {
     MUST (cudaGraphLaunch (exec, stream));
+    MUST (cudaStreamSynchronize (stream));
+  } while (g_get_monotonic_time () < warm);
   for (guint i = 0; i < ROUNDS; i++) {
     MUST (cudaEventRecord (start, stream));
     MUST (cudaGraphLaunch (exec, stream));
