@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* From evidence to confidence (motion_field_confidence()). Written by
- * tests/bench/motion_confidence.py --fit: do not edit. */
+ * tests/bench/motion/motion_confidence.py --fit: do not edit. */
 #pragma once
 
 #include <glib.h>

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* What the CPU backend finds with method=field, for
- * tests/bench/motion_confidence.py.
+ * tests/bench/motion/motion_confidence.py.
  *
  *   field-evidence width=W height=H <luma
  *

@@ -4,7 +4,7 @@
  */
 /* The regularised field on rendered frames with known motion: few vectors are wrong,
  * the noise level is right, and static blocks are recognised under noise.
- * tests/bench/motion_truth.py does the same on pictures. */
+ * tests/bench/motion/motion_truth.py does the same on pictures. */
 #include <math.h>
 
 #include "cuda/motion/backend.h"

@@ -37,8 +37,7 @@ except ImportError as error:
           "scikit-image av)")
     sys.exit(77)
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent
-                       / "oracle"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "oracle"))
 import motion_oracle
 import motion_scenes
 

@@ -28,7 +28,7 @@
 #include "benchdevices.h"
 #endif
 #include "benchfleet.h"
-#include "benchring.h"
+#include "tests/bench/meltpool/benchring.h"
 #include "cuda/core/histogram.h"
 
 static gint n_chunks = 240, chunk_us = 2000, depth = 2, rounds = 3;

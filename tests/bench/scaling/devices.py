@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 
 VIDEO = ("videotestsrc num-buffers=240 pattern=zone-plate kx2=20 ky2=20 kt=1 "
          "horizontal-speed=3 ! video/x-raw,format=NV12,width=1280,height=720 ! ")

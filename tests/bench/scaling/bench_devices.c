@@ -17,7 +17,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "benchring.h"
+#include "tests/bench/meltpool/benchring.h"
 #include "cuda/core/histogram.h"
 #include "cuda/denoise/fleet.h"
 #include "cuda/lifting/fleet.h"

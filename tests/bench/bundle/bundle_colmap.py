@@ -25,7 +25,7 @@ import time
 
 import pycolmap
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../oracle"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../oracle"))
 import colmap_models  # noqa: E402
 
 

@@ -40,7 +40,7 @@ TEST = ["leuvenA.jpg", "aloeL.jpg", "stuff.jpg", "ela_original.jpg",
         "rubberwhale1.png", "camera", "brick", "squirrel_cls.jpg",
         "basketball1.png", "aero3.jpg", "butterfly.jpg", "sudoku.png",
         "right05.jpg", "pic3.png", "box.png", "text"]
-TABLES = (pathlib.Path(__file__).resolve().parents[2] / "cuda" / "motion"
+TABLES = (pathlib.Path(__file__).resolve().parents[3] / "cuda" / "motion"
           / "fieldtables.h")
 UNIT = 32  # of the terms: 1 in the logarithm of the odds
 SUMS = 128  # entries of the last table
@@ -178,7 +178,7 @@ HEADER = """/* gst-cudavision
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* From evidence to confidence (motion_field_confidence()). Written by
- * tests/bench/motion_confidence.py --fit: do not edit. */
+ * tests/bench/motion/motion_confidence.py --fit: do not edit. */
 #pragma once
 
 #include <glib.h>

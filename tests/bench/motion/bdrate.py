@@ -38,7 +38,7 @@ except ImportError:
     print("skipped: no NumPy for this Python")
     sys.exit(77)
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 SKIP = 77
 CLIPS = ("foreman", "dog1080", "cockatoo", "city", "vtest", "park_joy")
 QUALITIES = (22, 27, 32, 37)
