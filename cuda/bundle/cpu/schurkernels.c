@@ -31,6 +31,20 @@ subtract_columns (gdouble *to, const V8 y[3], const gdouble *w, guint n)
         - (w[k] * y[0] + w[n + k] * y[1] + w[2 * n + k] * y[2]);
 }
 
+#define AHEAD 3 /* slots or points until prefetched memory is read */
+
+/* Prefetches the rows of @n elements, which lie @n apart from @rows on, of the slots of
+ * point @p that are not before @own. */
+INLINE void
+prefetch_slots (
+    const BundleBackend *b, gsize p, gsize own, const gdouble *rows, gsize n)
+{
+  for (guint32 k = b->point_first[p]; k < b->point_first[p + 1]; k++)
+    if (b->point_slot[k] >= own)
+      for (gsize e = 0; e < n; e += BUNDLE_LANES)
+        __builtin_prefetch (rows + b->point_slot[k] * n + e);
+}
+
 static void
 subtract_slots (BundleBackend *b, guint camera)
 {
@@ -45,6 +59,9 @@ subtract_slots (BundleBackend *b, guint camera)
       const gsize point = b->slot_point[slot];
       V8 y[3];
 
+      if (n + AHEAD < b->segments[i].n_real)
+        prefetch_slots (
+            b, b->slot_point[slot + AHEAD], own, s->w, BUNDLE_SCHUR_W);
       multiply_inverse (
           b->inverse_v + 6 * point, s->w + slot * BUNDLE_SCHUR_W, y);
       for (guint32 k = b->point_first[point]; k < b->point_first[point + 1];
@@ -107,6 +124,8 @@ sum_points (BundleBackend *b, gsize first, gsize end, gdouble *to)
   for (gsize p = first; p < end; p++) {
     const gsize from = s->entry_first[p], stop = s->entry_first[p + 1];
 
+    if (p + AHEAD < end)
+      prefetch_slots (b, p + AHEAD, 0, s->of_slot, s->lens_w);
     memset (
         s->entry + from * s->lens_w, 0, (stop - from) * s->lens_w * sizeof *to);
     for (guint32 k = b->point_first[p]; k < b->point_first[p + 1]; k++) {
