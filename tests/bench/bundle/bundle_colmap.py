@@ -2,8 +2,14 @@
 # gst-cudavision
 # Copyright (C) 2026 the gst-cudavision authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""bundle_colmap.py history FOLDER: cost against time and processor time of pycolmap's
-bundle_adjustment of a model of COLMAP, for bundle_within.py.
+"""bundle_colmap.py history FOLDER [SECONDS [IMAGES]]: cost against time and processor time of
+pycolmap's bundle_adjustment of a model of COLMAP, for bundle_within.py. SECONDS: wall time after which
+it stops; IMAGES: models of more images take conjugate gradients (1000).
+
+bundle_colmap.py within BENCH IMAGES POINTS ROUNDS [SECONDS [MODEL...]]: processor time of `BENCH
+--history` (bench_bundle_lenses) and of pycolmap on simulated models, until the cost is within 1e-6 of
+the lowest that either reaches, and until a step changes it by less than 1e-6. Minimum of ROUNDS in
+turn, two threads each.
 
 bundle_colmap.py PROGRAM IMAGES POINTS CAMERAS [MODEL...]: final cost and processor time of
 `cudavision bundle` and of pycolmap's bundle_adjustment with the same settings, on simulated models
@@ -26,7 +32,10 @@ import time
 import pycolmap
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../oracle"))
+import bundle_within  # noqa: E402
 import colmap_models  # noqa: E402
+
+ALL = [model[0] for model in colmap_models.MODELS]
 
 
 def seconds(who):
@@ -61,12 +70,14 @@ def adjust_with_pycolmap(source, target, refine_sensors=True, free=False):
     return taken
 
 
-def print_history(folder):
+def print_history(folder, limit=1e9, most_direct=1000):
     """The processor time of an iteration is its share of the whole time, which is that of two threads."""
     model = pycolmap.Reconstruction(folder)
     options = pycolmap.BundleAdjustmentOptions()
     options.print_summary = False
+    options.ceres.max_num_images_direct_sparse_cpu_solver = int(most_direct)
     solver = options.ceres.solver_options
+    solver.max_solver_time_in_seconds = limit
     solver.minimizer_progress_to_stdout = True
     solver.logging_type = type(solver.logging_type).PER_MINIMIZER_ITERATION
     out = os.dup(1)
@@ -90,17 +101,60 @@ def print_history(folder):
         print(f"history pycolmap-processor-time {float(row[-1]) * share:.6f} {cost + end - costs[-1]:.15e}")
 
 
+def simulate(folder, name, images, points, cameras):
+    names = ALL if name == "MIX" else [name]
+    colmap_models.simulate(folder, names, images, points, max(cameras, len(names)))
+
+
 def compare(program, name, sizes, folder):
-    names = [model[0] for model in colmap_models.MODELS] if name == "MIX" else [name]
     source, ours, peers = (os.path.join(folder, name + end) for end in ("", "-ours", "-pycolmap"))
-    images, points, cameras = sizes
-    colmap_models.simulate(source, names, images, points, max(cameras, len(names)))
+    simulate(source, name, *sizes)
     own_time, steps = adjust_with_program(program, source, ours)
     peer_time = adjust_with_pycolmap(source, peers)
     (own, n), (peer, m) = colmap_models.cost(ours), colmap_models.cost(peers)
     assert n == m, (n, m)
     print(f"| {name} | {n} | {peer:.9g} | {own / peer - 1:.1e} | {steps} | {own_time:.2f} | {peer_time:.2f} "
           f"| {peer_time / own_time:.1f} |", flush=True)
+
+
+def find_small_change(history):
+    """Seconds until Ceres with function_tolerance 1e-6 would stop; None: never"""
+    costs = zip(history, history[1:])
+    return next((seconds for (_, before), (seconds, cost) in costs if 0 < before - cost <= 1e-6 * before), None)
+
+
+def measure_within(bench, name, images, points, rounds, limit, folder):
+    source = os.path.join(folder, name)
+    simulate(source, name, images, points, 1)
+    own_times, peer_times, own_stops, peer_stops = [], [], [], []
+    for _ in range(rounds):
+        own = run_lines([bench, "--threads", "2", "--runs", "1", "--history", source])
+        peer = run_lines([sys.executable, os.path.abspath(__file__), "history", source, str(limit)])
+        found = bundle_within.read_histories(own + peer)
+        own_costs, peer_costs = found["CPU-processor-time"], found["pycolmap-processor-time"]
+        own_end, peer_end = (min(cost for _, cost in costs) for costs in (own_costs, peer_costs))
+        lowest = min(own_end, peer_end)
+        own_times.append(bundle_within.find_reached(own_costs, lowest))
+        peer_times.append(bundle_within.find_reached(peer_costs, lowest))
+        own_stops.append(find_small_change(own_costs))
+        peer_stops.append(find_small_change(peer_costs))
+    end = peer_costs[-1][0]
+    n = next(int(re.search(r"(\d+) observations", line)[1]) for line in own if "observations" in line)
+    cells = [compare_times(own_times, peer_times, end), compare_times(own_stops, peer_stops, end)]
+    print(f"| {name} | {images:,} | {n:,} | {own_end / peer_end - 1:.1e} | {' | '.join(cells)} |", flush=True)
+
+
+def run_lines(command):
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
+
+
+def compare_times(own, peer, end):
+    """Minimum of each and their ratio; @end: when the peer stopped without"""
+    if None in own:
+        return f"no | {min(peer):.2f} | "
+    more = "" if all(peer) else "> "
+    last = min(peer) if all(peer) else end
+    return f"{min(own):.2f} | {more}{last:.2f} | {more}{last / min(own):.1f}"
 
 
 def compare_rigs(program, sensors, frames, points, folder):
@@ -126,13 +180,21 @@ def main():
             for sensors, frames, points in ((2, 15, 2000), (3, 50, 6000), (6, 50, 3000)):
                 compare_rigs(sys.argv[1], sensors, frames, points, folder)
         return
-    if len(sys.argv) == 3 and sys.argv[1] == "history":
-        print_history(sys.argv[2])
+    if 2 < len(sys.argv) < 6 and sys.argv[1] == "history":
+        print_history(sys.argv[2], *(float(word) for word in sys.argv[3:]))
+        return
+    if len(sys.argv) > 5 and sys.argv[1] == "within":
+        limit = float(sys.argv[6]) if len(sys.argv) > 6 else 1e9
+        print("| model | images | observations | cost of cudavision, relative | cudavision, within, s | pycolmap, within, s "
+              "| ratio | cudavision, 1e-6, s | pycolmap, 1e-6, s | ratio |\n" + "|---" * 10 + "|")
+        for name in sys.argv[7:] or [*ALL, "MIX"]:
+            with tempfile.TemporaryDirectory() as folder:
+                measure_within(sys.argv[2], name, *(int(word) for word in sys.argv[3:6]), limit, folder)
         return
     if len(sys.argv) < 5:
         sys.exit(__doc__)
     pycolmap.logging.minloglevel = 2
-    names = sys.argv[5:] or [model[0] for model in colmap_models.MODELS] + ["MIX"]
+    names = sys.argv[5:] or [*ALL, "MIX"]
     print("| model | observations | cost, pycolmap | cost of cudavision, relative | iterations (conjugate "
           "gradients) | cudavision, CPU s | pycolmap, CPU s | ratio |\n|---|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:

@@ -8,17 +8,28 @@ problem (rows "history SOLVER seconds cost")."""
 import fileinput
 
 
-def main():
+def read_histories(lines):
+    """Pairs (seconds, cost) by solver"""
     solvers = {}
-    for line in fileinput.input(encoding="utf-8"):
+    for line in lines:
         if line.startswith("history "):
             *name, seconds, cost = line.split()[1:]
             solvers.setdefault(" ".join(name), []).append((float(seconds), float(cost)))
+    return solvers
+
+
+def find_reached(history, lowest):
+    """Seconds until within 1e-6 of the cost @lowest; None: never"""
+    return next((seconds for seconds, cost in history if cost <= lowest * (1 + 1e-6)), None)
+
+
+def main():
+    solvers = read_histories(fileinput.input(encoding="utf-8"))
     lowest = min(cost for history in solvers.values() for _, cost in history)
     print(f"lowest cost {lowest:.9e}")
     for name, history in solvers.items():
-        reached = [seconds for seconds, cost in history if cost <= lowest * (1 + 1e-6)]
-        print(f"{name}: {reached[0]:.4f} s" if reached else f"{name}: not in {history[-1][0]:.1f} s")
+        reached = find_reached(history, lowest)
+        print(f"{name}: {reached:.4f} s" if reached is not None else f"{name}: not in {history[-1][0]:.1f} s")
 
 
 if __name__ == "__main__":
