@@ -268,7 +268,7 @@ def simulate(folder, names, n_images, n_points, n_cameras, seed=1, noise=0.5, ne
     for i in range(n_cameras):
         name = names[i % len(names)]
         n_focal = MODELS[ids.index(name)][1]
-        focal = [1000 + 20 * i, 1005 + 20 * i][:n_focal]
+        focal = [1000 + 20 * (i % 50), 1005 + 20 * (i % 50)][:n_focal]
         cameras[3 + 2 * i] = {"model": ids.index(name), "size": (1600, 1200),
                               "params": [*focal, 805.0, 595.0, *EXTRA.get(name, [])]}
     angle = 2 * np.pi * np.arange(n_images) / n_images
