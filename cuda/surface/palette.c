@@ -150,8 +150,10 @@ span_chunk (
 /* @n: so small that no lane counts beyond 31 bits */
 static void
 palette_span (
-    const gfloat *z, gsize n, const gfloat ranges[2][2], SurfaceSpan *span)
+    const gfloat *z, gsize n, const gfloat ranges[2][2], SurfaceSpan *to)
 {
+  /* counted in a copy: other threads write to the cache lines of @to */
+  SurfaceSpan counted = *to, *span = &counted;
   Sums sums = { .min = (Lanes){ 0 } + INFINITY,
     .max = (Lanes){ 0 } - INFINITY };
   gfloat rest[CHUNK];
@@ -171,6 +173,7 @@ palette_span (
     for (guint r = 0; r < 2; r++)
       span->below[r] += (gsize) sums.below[r][k];
   }
+  *to = counted;
 }
 
 static inline guint16
