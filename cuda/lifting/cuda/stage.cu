@@ -27,6 +27,18 @@ struct Copy {
   gsize to_stride, from_stride, bytes;
 };
 
+/* A copy to a buffer, by the threads of @pool */
+struct Filling {
+  Copy copy;
+  CvisPool *pool;
+  Piece *piece;
+  guint first, n; /* rows */
+  gint done;      /* atomic */
+};
+
+/* Of the pool: threads take rows of the buffer that is uploaded first. */
+enum { LANE_COPY, LANE_FILL, N_LANES = LANE_FILL + 2 };
+
 } // namespace
 
 struct _LwtStage {
@@ -49,11 +61,32 @@ copy_rows (guint first, guint count, gpointer user_data)
       count);
 }
 
+/* Rows that a thread copies at a time */
+guint
+copy_grain (const Copy *copy)
+{
+  return (guint) MAX (1, GRAIN / copy->bytes);
+}
+
 void
 copy (LwtStage *stage, const Copy *copy, guint rows)
 {
-  cvis_pool_run (stage->pool, rows, (guint) MAX (1, GRAIN / copy->bytes),
-      copy_rows, (gpointer) copy);
+  cvis_pool_run (
+      stage->pool, rows, copy_grain (copy), copy_rows, (gpointer) copy);
+}
+
+void
+fill_rows (guint first, guint count, guint thread, gpointer user_data)
+{
+  copy_rows (first, count, &((Filling *) user_data)->copy);
+}
+
+void
+end_filling (gpointer user_data)
+{
+  Filling *filling = (Filling *) user_data;
+
+  cvis_pool_finish (filling->pool, &filling->done);
 }
 
 /* Stride of the rows in a buffer: that of the device, which makes one
@@ -117,6 +150,29 @@ move_piece (const LwtRows *rows, guint first, guint n, Piece *piece,
          && CVIS_CUDA (cudaEventRecord (piece->free, stream), error);
 }
 
+/* Begins to copy rows @nth * @most.. to the next buffer. */
+gboolean
+begin_filling (LwtStage *stage, const LwtRows *rows, guint nth, guint most,
+    Filling *filling, GError **error)
+{
+  const guint first = nth * most;
+
+  filling->piece = take_piece (stage, error);
+  if (filling->piece == NULL)
+    return FALSE;
+  filling->copy = { filling->piece->memory,
+    (const guint8 *) rows->host + first * rows->host_stride,
+    piece_stride (rows, cudaMemcpyHostToDevice), rows->host_stride,
+    rows->bytes };
+  filling->pool = stage->pool;
+  filling->first = first;
+  filling->n = MIN (most, rows->n - first);
+  filling->done = FALSE;
+  cvis_pool_start (stage->pool, LANE_FILL + nth % 2, filling->n,
+      copy_grain (&filling->copy), fill_rows, end_filling, filling);
+  return TRUE;
+}
+
 /* Copies rows from @piece, once downloaded, to host memory. */
 gboolean
 empty_piece (LwtStage *stage, const LwtRows *rows, guint first, guint n,
@@ -140,7 +196,8 @@ lwt_stage_new (gsize bytes, GError **error)
   LwtStage *stage = g_new0 (LwtStage, 1);
 
   stage->size = MAX (PIECE, bytes + 256);
-  stage->pool = cvis_pool_new (MIN (MAX_THREADS, g_get_num_processors ()));
+  stage->pool = cvis_pool_new_with_lanes (
+      MIN (MAX_THREADS, g_get_num_processors ()), N_LANES);
   for (guint i = 0; i < PIECES; i++)
     if (!cvis_arena_pin (&stage->arena, &stage->pieces[i].memory, stage->size,
             "staging buffers of a surface", error)
@@ -166,27 +223,29 @@ lwt_stage_up (
     LwtStage *stage, const LwtRows *rows, cudaStream_t stream, GError **error)
 {
   const guint most = piece_rows (stage, rows, cudaMemcpyHostToDevice);
+  const guint pieces = (rows->n + most - 1) / most;
+  Filling fillings[2];
+  guint begun = 0;
+  gboolean ok = TRUE;
 
   if (rows->pinned)
     return move_pinned (rows, cudaMemcpyHostToDevice, stream, error);
-  for (guint y = 0; y < rows->n; y += most) {
-    const guint n = MIN (most, rows->n - y);
-    Piece *piece = take_piece (stage, error);
+  /* the next buffer is being filled while one is completed and its upload begins */
+  for (guint i = 0; i < begun || (ok && i < pieces); i++) {
+    Filling *filling = &fillings[i % 2];
 
-    if (piece == NULL)
-      return FALSE;
-    {
-      const Copy up = { piece->memory,
-        (const guint8 *) rows->host + y * rows->host_stride,
-        piece_stride (rows, cudaMemcpyHostToDevice), rows->host_stride,
-        rows->bytes };
-
-      copy (stage, &up, n);
-    }
-    if (!move_piece (rows, y, n, piece, cudaMemcpyHostToDevice, stream, error))
-      return FALSE;
+    for (; ok && begun < MIN (pieces, i + 2); begun += ok)
+      ok =
+          begin_filling (stage, rows, begun, most, &fillings[begun % 2], error);
+    if (i == begun)
+      break;
+    cvis_pool_prefer (stage->pool, LANE_FILL + i % 2);
+    cvis_pool_wait (stage->pool, &filling->done);
+    ok = ok
+         && move_piece (rows, filling->first, filling->n, filling->piece,
+             cudaMemcpyHostToDevice, stream, error);
   }
-  return TRUE;
+  return ok;
 }
 
 /* While one buffer is copied out, the next ones are downloaded. */
