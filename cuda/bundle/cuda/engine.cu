@@ -226,9 +226,10 @@ launch (BundleBackend *b, cudaGraphExec_t *exec,
             error))
       return FALSE;
     queued = queue (b);
-    ok = CVIS_CUDA (cudaStreamEndCapture (b->stream, &graph), error)
-         && CVIS_CUDA (queued, error)
-         && CVIS_CUDA (cudaGraphInstantiate (exec, graph, 0), error);
+    ok =
+        CVIS_CUDA (cudaStreamEndCapture (b->stream, &graph), error)
+        && CVIS_CUDA (queued, error)
+        && CVIS_CUDA (cudaGraphInstantiate (exec, graph, NULL, NULL, 0), error);
     if (graph != NULL)
       cudaGraphDestroy (graph);
     if (!ok)

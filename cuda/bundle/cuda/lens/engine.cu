@@ -685,7 +685,8 @@ launch_lens_group (LensBackend *b, GError **error)
     queued = queue_lens_group (b);
     ok = CVIS_CUDA (cudaStreamEndCapture (b->stream, &graph), error)
          && CVIS_CUDA (queued, error)
-         && CVIS_CUDA (cudaGraphInstantiate (&b->group, graph, 0), error);
+         && CVIS_CUDA (
+             cudaGraphInstantiate (&b->group, graph, NULL, NULL, 0), error);
     if (graph != NULL)
       cudaGraphDestroy (graph);
     if (!ok)
