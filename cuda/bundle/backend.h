@@ -11,6 +11,7 @@
 #pragma once
 
 #include "cuda/bundle/engine.h"
+#include "cuda/core/threadpool.h"
 
 G_BEGIN_DECLS
 
@@ -94,7 +95,7 @@ BundleSolver bundle_choose_solver (
 
 /* errors.c: sets n_behind, first_behind and n_rejected. */
 void bundle_count_doubtful (const BundleProblem *problem,
-    const BundleConfig *config, BundleSummary *summary);
+    const BundleConfig *config, CvisPool *pool, BundleSummary *summary);
 
 extern const BundleBackendOps bundle_backend_cpu;
 /* Only where CUDA is built: for cameras of BAL, and for those with lenses */

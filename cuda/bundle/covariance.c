@@ -24,6 +24,7 @@ typedef struct {
   const BundleProblem *problem;
   const BundleConfig *config;
   BundleFrame frame;
+  CvisPool *pool;
   gdouble *cameras, *points; /* in the frame */
   BundleConstants *constants;
   gint32 *unknown; /* 9 for each camera: its row, -1: constant */
@@ -210,7 +211,7 @@ update_rows (guint first, guint count, gpointer data)
 
 /* Returns: FALSE if the matrix is singular */
 static gboolean
-factorise (Covariance *c, CvisPool *pool)
+factorise (Covariance *c)
 {
   for (c->block = 0; c->block < c->n && !cvis_cancelled (); c->block += BLOCK) {
     gsize end = MIN (c->block + BLOCK, c->n);
@@ -229,8 +230,8 @@ factorise (Covariance *c, CvisPool *pool)
         else
           row[i] = sqrt (sum);
       }
-    cvis_pool_run (pool, (guint) (c->n - end), 8, solve_rows, c);
-    cvis_pool_run (pool, (guint) (c->n - end), 8, update_rows, c);
+    cvis_pool_run (c->pool, (guint) (c->n - end), 8, solve_rows, c);
+    cvis_pool_run (c->pool, (guint) (c->n - end), 8, update_rows, c);
   }
   return TRUE;
 }
@@ -343,7 +344,6 @@ compute (Covariance *c, GError **error)
   guint32 longest = 1;
   gsize free_points = 0;
   Seen *seen;
-  CvisPool *pool;
   gboolean done;
 
   for (gsize i = 0; i < problem->n_cameras; i++)
@@ -369,15 +369,13 @@ compute (Covariance *c, GError **error)
   c->variance =
       c->squares
       / (gdouble) (2 * problem->n_observations - c->n - 3 * free_points);
-  pool = cvis_pool_new (c->config->threads);
-  done = factorise (c, pool);
+  done = factorise (c);
   if (done)
-    cvis_pool_run (pool, problem->n_cameras, 1, invert_cameras, c);
+    cvis_pool_run (c->pool, problem->n_cameras, 1, invert_cameras, c);
   else
     cvis_refuse (error,
         "the problem has no unique solution and hence no covariances: "
         "fix the first camera and a distance, and cameras with few points");
-  cvis_pool_free (pool);
   return done;
 }
 
@@ -404,7 +402,8 @@ bundle_covariances (const BundleProblem *problem, const BundleConfig *config,
         "covariances of %u cameras need too much memory: at most %u cameras",
         problem->n_cameras, MAX_CAMERAS);
   c.covariances = covariances;
-  if (bundle_frame_init (&c.frame, problem, config->threads, error)
+  c.pool = cvis_pool_new (config->threads);
+  if (bundle_frame_init (&c.frame, problem, c.pool, error)
       && NEW (&c.cameras, 9 * (gsize) problem->n_cameras)
       && NEW (&c.points, 3 * (gsize) problem->n_points)
       && NEW (&c.unknown, 9 * (gsize) problem->n_cameras)
@@ -412,13 +411,14 @@ bundle_covariances (const BundleProblem *problem, const BundleConfig *config,
       && NEW (&c.first, (gsize) problem->n_points + 1)
       && NEW (&c.order, problem->n_observations)) {
     number_unknowns (&c);
-    bundle_frame_enter (&c.frame, problem, c.cameras, c.points);
+    bundle_frame_enter (&c.frame, problem, c.pool, c.cameras, c.points);
     done = (c.s = cvis_memory_new (
                 MAX (c.n, 1) * MAX (c.n, 1) * sizeof *c.s, FALSE, error))
            && NEW (&c.u, c.n) && compute (&c, error);
   }
   if (cvis_cancelled ())
     done = cvis_refuse_cancelled (error);
+  cvis_pool_free (c.pool);
   free (c.cameras);
   free (c.points);
   free (c.unknown);

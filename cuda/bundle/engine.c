@@ -34,6 +34,7 @@ typedef struct {
   BundlePrior *priors;       /* nullable */
   BundleSensor *sensors;     /* nullable */
   BundleFrame frame;
+  CvisPool *pool;
   guint16 *constant;
   gdouble *blocks;
   gboolean shared;
@@ -49,6 +50,7 @@ work_clear (Work *work)
   free (work->sensors);
   free (work->constant);
   free (work->blocks);
+  cvis_pool_free (work->pool);
 }
 
 /* Sets all cameras to the mean intrinsics; those of camera 0 are the
@@ -145,7 +147,8 @@ work_init (Work *work, BundleProblem *problem, const BundleConfig *config,
 
   if (problem->frames)
     bundle_problem_place_cameras (problem);
-  if (!bundle_frame_init (&work->frame, problem, config->threads, error))
+  work->pool = cvis_pool_new (config->threads);
+  if (!bundle_frame_init (&work->frame, problem, work->pool, error))
     return FALSE;
   work->cameras = cvis_memory_new (n * 9 * sizeof (gdouble), FALSE, error);
   if (work->cameras)
@@ -158,7 +161,10 @@ work_init (Work *work, BundleProblem *problem, const BundleConfig *config,
         cvis_memory_new (n * TRIANGLE * sizeof (gdouble), FALSE, error);
   if (work->blocks == NULL || !copy_lenses (work, problem, config, error))
     return FALSE;
-  bundle_frame_enter (&work->frame, &moving, work->cameras, work->points);
+  bundle_frame_enter (
+      &work->frame, &moving, work->pool, work->cameras, work->points);
+  if (cvis_cancelled ())
+    return cvis_refuse_cancelled (error);
   if (!enter_others (work, problem, error))
     return FALSE;
   for (gsize i = 0; i < n; i++) {
@@ -437,7 +443,7 @@ bundle_solve (BundleProblem *problem, const BundleConfig *config,
     summary->solver = start.solver;
     if (summary->stop != BUNDLE_STOP_CANCELLED) {
       find_deficient (problem, &work, summary);
-      bundle_count_doubtful (problem, config, summary);
+      bundle_count_doubtful (problem, config, work.pool, summary);
     }
     summary->device_bytes = ops->get_bytes (solve.backend);
   } else {

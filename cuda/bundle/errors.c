@@ -110,10 +110,9 @@ count_doubtful (guint first, guint count, gpointer user_data)
 
 void
 bundle_count_doubtful (const BundleProblem *problem, const BundleConfig *config,
-    BundleSummary *summary)
+    CvisPool *pool, BundleSummary *summary)
 {
   BundleConstants *constants = g_new (BundleConstants, problem->n_cameras);
-  CvisPool *pool = cvis_pool_new (config->threads);
   Count all = { problem, constants, INFINITY, 0, G_MAXSIZE };
 
   if (config->loss != BUNDLE_LOSS_NONE)
@@ -124,7 +123,6 @@ bundle_count_doubtful (const BundleProblem *problem, const BundleConfig *config,
   cvis_pool_run (pool, (guint) ((problem->n_observations + GRAIN - 1) / GRAIN),
       4, count_doubtful, &all);
   g_mutex_clear (&all.mutex);
-  cvis_pool_free (pool);
   g_free (constants);
   summary->n_behind = all.n_behind;
   summary->first_behind = all.n_behind > 0 ? all.first_behind : 0;

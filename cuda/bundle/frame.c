@@ -6,9 +6,8 @@
 
 #include "cuda/bundle/lens/observation.h"
 #include "cuda/core/cancel.h"
-#include "cuda/core/threadpool.h"
 
-#define GRAIN 8192 /* observations summed at once */
+#define GRAIN 8192 /* observations summed at once, or points */
 /* A depth below this share of its terms is rounding error. */
 #define DEPTH_ROUNDING (8 * DBL_EPSILON)
 
@@ -155,24 +154,29 @@ add_parts (const Scan *scan, guint n_parts, BundleFrame *frame, GError **error)
 
 gboolean
 bundle_frame_init (BundleFrame *frame, const BundleProblem *problem,
-    guint threads, GError **error)
+    CvisPool *pool, GError **error)
 {
   guint n_parts = (guint) ((problem->n_observations + GRAIN - 1) / GRAIN);
   Scan scan = { problem, g_new (Camera, problem->n_cameras),
     g_new (Part, n_parts) };
-  CvisPool *pool = cvis_pool_new (threads);
   gboolean done;
 
   for (gsize i = 0; i < problem->n_cameras; i++)
     place_camera (problem->cameras + BUNDLE_CAMERA_SIZE * i, &scan.cameras[i]);
   cvis_pool_run (pool, n_parts, 1, scan_parts, &scan);
-  cvis_pool_free (pool);
   done = cvis_cancelled () ? cvis_refuse_cancelled (error)
                            : add_parts (&scan, n_parts, frame, error);
   g_free (scan.cameras);
   g_free (scan.parts);
   return done;
 }
+
+/* Points on their way into the frame */
+typedef struct {
+  const BundleFrame *frame;
+  const gdouble *from;
+  gdouble *to;
+} Entry;
 
 /* --- there and back --------------------------------------------------------- */
 
@@ -266,17 +270,27 @@ leave_camera (const BundleFrame *frame, const gdouble *start, gdouble *camera)
                : start[BUNDLE_CAMERA_TRANSLATION + k];
 }
 
+static void
+enter_points (guint first, guint count, gpointer user_data)
+{
+  const Entry *entry = user_data;
+
+  for (gsize i = first; i < (gsize) first + count; i++)
+    for (guint k = 0; k < 3; k++)
+      entry->to[3 * i + k] =
+          enter_coordinate (entry->frame, k, entry->from[3 * i + k]);
+}
+
 void
 bundle_frame_enter (const BundleFrame *frame, const BundleProblem *problem,
-    gdouble *cameras, gdouble *points)
+    CvisPool *pool, gdouble *cameras, gdouble *points)
 {
+  Entry entry = { frame, problem->points, points };
+
   for (gsize i = 0; i < problem->n_cameras; i++)
     enter_camera (frame, problem->cameras + BUNDLE_CAMERA_SIZE * i,
         cameras + BUNDLE_CAMERA_SIZE * i);
-  for (gsize i = 0; i < problem->n_points; i++)
-    for (guint k = 0; k < 3; k++)
-      points[3 * i + k] =
-          enter_coordinate (frame, k, problem->points[3 * i + k]);
+  cvis_pool_run (pool, problem->n_points, GRAIN, enter_points, &entry);
 }
 
 void

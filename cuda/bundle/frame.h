@@ -8,6 +8,7 @@
 #pragma once
 
 #include "cuda/bundle/problem.h"
+#include "cuda/core/threadpool.h"
 
 G_BEGIN_DECLS
 
@@ -26,11 +27,12 @@ typedef struct {
  *   instance because the point lies in the plane of the camera. Checks the observations;
  *   bundle_problem_check_state() holds */
 gboolean bundle_frame_init (BundleFrame *frame, const BundleProblem *problem,
-    guint threads, GError **error);
+    CvisPool *pool, GError **error);
 
-/* Writes the cameras and points of @problem in the frame. */
+/* Writes the cameras and points of @problem in the frame; not all points after a
+ * cancellation. */
 void bundle_frame_enter (const BundleFrame *frame, const BundleProblem *problem,
-    gdouble *cameras, gdouble *points);
+    CvisPool *pool, gdouble *cameras, gdouble *points);
 
 /* Writes the sensors of @problem in the frame. */
 void bundle_frame_enter_sensors (const BundleFrame *frame,

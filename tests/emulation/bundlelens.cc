@@ -106,7 +106,7 @@ compare_cameras (const void *a, const void *b)
 /* As engine.cuh describes it */
 gboolean
 bundle_cuda_order (BundleDevice *d, CvisArena *arena,
-    const BundleProblem *problem, cudaStream_t, gsize *peak, GError **)
+    const BundleProblem *problem, guint, cudaStream_t, gsize *peak, GError **)
 {
   const guint32 n = (guint32) problem->n_observations, np = problem->n_points;
   g_autofree guint32 *sorted = g_new (guint32, n); /* by camera */

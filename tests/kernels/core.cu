@@ -3,10 +3,12 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* Pinned memory: data comes back unchanged, by copy engine and read in
- * place. */
+ * place. Uploads of pageable memory by threads. */
 #include "harness.h"
 
 #include <string.h>
+
+#include "cuda/core/upload.cuh"
 
 static void
 check_round_trip (Harness *h)
@@ -79,6 +81,40 @@ check_alignment (Harness *h)
   }
 }
 
+/* Arrays one after the other, from memory that is overwritten meanwhile */
+static void
+check_upload (Harness *h)
+{
+  for (guint i = 0; i < 12; i++) {
+    CvisArena arena = {};
+    CvisUpload upload = {};
+    GError *error = NULL;
+
+    harness_case (h, "threads=%u", i % 4);
+    if (i > 0 && !cvis_upload_init (&upload, &arena, i % 4, &error))
+      harness_fail (h, "%s", error->message);
+    for (guint k = 0; k < 4 && error == NULL; k++) {
+      const guint n = harness_size (h, 9 << 20);
+      gpointer in = harness_host (h, n), expected = harness_host (h, n);
+      gpointer device = harness_device (h, n), out = harness_host (h, n);
+
+      harness_fill (h, in, n);
+      memcpy (expected, in, n);
+      if (!cvis_upload_copy (
+              &upload, device, in, n, harness_stream (h), &error))
+        harness_fail (h, "%s", error->message);
+      memset (in, 0, n);
+      HARNESS_CUDA (h, cudaMemcpyAsync (out, device, n, cudaMemcpyDeviceToHost,
+                           harness_stream (h)));
+      HARNESS_CUDA (h, cudaStreamSynchronize (harness_stream (h)));
+      harness_equal (h, "bytes", HARNESS_U8, expected, out, n);
+    }
+    g_clear_error (&error);
+    cvis_upload_clear (&upload);
+    cvis_arena_clear (&arena);
+  }
+}
+
 #define TURNS 4
 
 typedef struct {
@@ -139,6 +175,7 @@ main (int argc, char **argv)
     { "round-trip", check_round_trip, bench_copies },
     { "in-place", check_in_place, NULL },
     { "alignment", check_alignment, NULL },
+    { "upload", check_upload, NULL },
     { NULL, NULL, NULL },
   };
 

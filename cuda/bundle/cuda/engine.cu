@@ -226,9 +226,10 @@ launch (BundleBackend *b, cudaGraphExec_t *exec,
             error))
       return FALSE;
     queued = queue (b);
-    ok = CVIS_CUDA (cudaStreamEndCapture (b->stream, &graph), error)
-         && CVIS_CUDA (queued, error)
-         && CVIS_CUDA (cudaGraphInstantiate (exec, graph, 0), error);
+    ok =
+        CVIS_CUDA (cudaStreamEndCapture (b->stream, &graph), error)
+        && CVIS_CUDA (queued, error)
+        && CVIS_CUDA (cudaGraphInstantiate (exec, graph, NULL, NULL, 0), error);
     if (graph != NULL)
       cudaGraphDestroy (graph);
     if (!ok)
@@ -245,8 +246,8 @@ backend_init (BundleBackend *b, const BundleStart *start,
   gsize n;
 
   if (!cvis_arena_stream (&b->arena, &b->stream, error)
-      || !bundle_cuda_order (
-          d, &b->arena, start->problem, b->stream, &b->peak, error))
+      || !bundle_cuda_order (d, &b->arena, start->problem, config->threads,
+          b->stream, &b->peak, error))
     return FALSE;
   if (config->preconditioner == BUNDLE_PRECONDITIONER_CLUSTER
       && !bundle_cuda_cluster (d, &b->arena, start->problem, error))
@@ -404,7 +405,7 @@ backend_accept (BundleBackend *b)
 }
 
 /* Reads all points, in the problem's order, by way of temporary device
- * memory. */
+ * memory. Points that no camera sees are not on the device. */
 gboolean
 read_points (
     BundleBackend *b, CvisArena *arena, gdouble *points, GError **error)
@@ -413,8 +414,9 @@ read_points (
   double *all;
   const gboolean ok =
       cvis_arena_take (arena, &all, n, "points", error)
-      && copy (b, all, (const double *) b->problem->points, n,
-          cudaMemcpyHostToDevice, error)
+      && (b->device.n_points == b->problem->n_points
+          || copy (b, all, (const double *) b->problem->points, n,
+              cudaMemcpyHostToDevice, error))
       && CVIS_CUDA (bundle_cuda_read_points (&b->device, all, b->stream), error)
       && copy (
           b, points, (const double *) all, n, cudaMemcpyDeviceToHost, error)

@@ -169,10 +169,11 @@ struct BundleDevice {
 
 /* order.cu: sorts the problem into slots and views; takes memory from
  * @arena.
+ * @threads: that copy a large problem
  * @peak: largest amount of device memory in use meanwhile, in bytes */
 gboolean bundle_cuda_order (BundleDevice *device, CvisArena *arena,
-    const BundleProblem *problem, cudaStream_t stream, gsize *peak,
-    GError **error);
+    const BundleProblem *problem, guint threads, cudaStream_t stream,
+    gsize *peak, GError **error);
 
 /* cluster.cu: the clusters and their pairs of views; call after
  * bundle_cuda_order(). */

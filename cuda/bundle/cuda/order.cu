@@ -5,6 +5,7 @@
 /* Sorts points and observations: three stable sorts on the device. The host
  * builds the lists of slices and segments. */
 #include "cuda/bundle/cuda/engine.cuh"
+#include "cuda/core/upload.cuh"
 
 namespace {
 
@@ -15,6 +16,7 @@ const int WARPS = THREADS / 32;
 const int ROUNDS = 16; /* keys for each lane */
 const guint TILE = THREADS * ROUNDS;
 const int DIGITS = 256;
+const gsize LARGE = 64u << 20; /* bytes that CvisUpload copies in less time */
 
 guint
 blocks_for (gsize n, guint each)
@@ -365,6 +367,7 @@ list_segments (BundleDevice *d, const guint32 *begin, const guint32 *end,
 /* Temporary memory. */
 struct Scratch {
   CvisArena arena;
+  CvisUpload upload;
   Sort observations, points;
   guint32 *camera_of, *point_of;
   double2 *observed;
@@ -432,6 +435,15 @@ clear (T *memory, gsize n, cudaStream_t stream, GError **error)
   return CVIS_CUDA (cudaMemsetAsync (memory, 0, n * sizeof (T), stream), error);
 }
 
+/* Copies @n elements of the problem to the device. */
+template <typename T>
+gboolean
+upload (Scratch *s, T *to, const T *from, gsize n, cudaStream_t stream,
+    GError **error)
+{
+  return cvis_upload_copy (&s->upload, to, from, n * sizeof (T), stream, error);
+}
+
 /* Host memory for @n numbers, or %NULL with an error. */
 guint32 *
 take_host (gsize n, GError **error)
@@ -459,14 +471,12 @@ order_points (BundleDevice *d, CvisArena *arena, Scratch *s,
 
   if (!cvis_arena_take (arena, &d->order, n_points, "points", error)
       || !cvis_arena_take (arena, &d->points, n_points, "points", error)
-      || !copy (s->point_of, problem->point_of, n, cudaMemcpyHostToDevice,
-          stream, error)
-      || !copy (s->camera_of, problem->camera_of, n, cudaMemcpyHostToDevice,
-          stream, error)
-      || !copy (s->observed, (const double2 *) problem->observed, n,
-          cudaMemcpyHostToDevice, stream, error)
-      || !copy (s->coordinates, (const double *) problem->points,
-          3 * (gsize) n_points, cudaMemcpyHostToDevice, stream, error)
+      || !upload (s, s->point_of, problem->point_of, n, stream, error)
+      || !upload (s, s->camera_of, problem->camera_of, n, stream, error)
+      || !upload (
+          s, s->observed, (const double2 *) problem->observed, n, stream, error)
+      || !upload (s, s->coordinates, (const double *) problem->points,
+          3 * (gsize) n_points, stream, error)
       || !clear (s->begin, n_points, stream, error)
       || !clear (s->end, n_points, stream, error))
     return FALSE;
@@ -577,9 +587,10 @@ fill_cameras (BundleDevice *d, CvisArena *arena, Scratch *s,
 
 gboolean
 bundle_cuda_order (BundleDevice *device, CvisArena *arena,
-    const BundleProblem *problem, cudaStream_t stream, gsize *peak,
-    GError **error)
+    const BundleProblem *problem, guint threads, cudaStream_t stream,
+    gsize *peak, GError **error)
 {
+  const gsize bytes = problem->n_observations * (2 * sizeof (guint32) + 16);
   Scratch scratch = {};
   g_autofree guint32 *lengths = take_host (problem->n_points, error);
   gboolean ok;
@@ -588,11 +599,14 @@ bundle_cuda_order (BundleDevice *device, CvisArena *arena,
   device->n_views = (guint32) problem->n_observations;
   ok =
       lengths != NULL && scratch_init (&scratch, problem, error)
+      && (bytes < LARGE
+          || cvis_upload_init (&scratch.upload, &scratch.arena, threads, error))
       && order_points (device, arena, &scratch, problem, lengths, stream, error)
       && fill_points (device, arena, &scratch, problem, lengths, stream, error)
       && fill_cameras (device, arena, &scratch, problem, stream, error);
   cudaStreamSynchronize (stream);
   *peak = arena->size + scratch.arena.size;
+  cvis_upload_clear (&scratch.upload);
   cvis_arena_clear (&scratch.arena);
   return ok;
 }

@@ -615,8 +615,8 @@ bundle_cuda_pcg_iterate_to_stop (
 {
   void *arguments[] = { (void *) device };
 
-  cudaLaunchCooperativeKernel (
-      iterate_to_stop, blocks, VECTOR_THREADS, arguments, 0, stream);
+  cudaLaunchCooperativeKernel ((const void *) iterate_to_stop, blocks,
+      VECTOR_THREADS, arguments, 0, stream);
   return cudaGetLastError ();
 }
 

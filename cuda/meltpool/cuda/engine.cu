@@ -424,7 +424,8 @@ capture (PbfBackend *b, Slot *s, cudaGraphExec_t *exec, GError **error)
   ok = enqueue (b, s, b->config.max_batch, FALSE, error);
   ok = CVIS_CUDA (cudaStreamEndCapture (s->stream, &graph), ok ? error : NULL)
        && ok;
-  ok = ok && CVIS_CUDA (cudaGraphInstantiateWithFlags (exec, graph, 0), error);
+  ok = ok
+       && CVIS_CUDA (cudaGraphInstantiate (exec, graph, NULL, NULL, 0), error);
   if (graph != NULL)
     cudaGraphDestroy (graph);
   return ok;

@@ -104,11 +104,7 @@ measure (Call call, guint sets, guint calls, void *user_data)
   for (guint i = 0; i < calls; i++)
     call (i % sets, stream, user_data);
   MUST (cudaStreamEndCapture (stream, &graph));
-#if CUDART_VERSION >= 12000
-  MUST (cudaGraphInstantiate (&exec, graph, 0));
-#else
   MUST (cudaGraphInstantiate (&exec, graph, NULL, NULL, 0));
-#endif
   /* the first milliseconds are slower */
   warm = g_get_monotonic_time () + WARM_UP;
   do {

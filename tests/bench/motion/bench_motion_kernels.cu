@@ -467,11 +467,7 @@ measure_stream (Run *r, guint n, bool on)
   guint pairs = capture (r, n, on, &graph);
   double median;
 
-#if CUDART_VERSION >= 12000
-  MUST (cudaGraphInstantiate (&exec, graph, 0));
-#else
   MUST (cudaGraphInstantiate (&exec, graph, NULL, NULL, 0));
-#endif
   for (guint i = 0; i < STREAM_ROUNDS + 2; i++) { /* two warm-up rounds */
     float ms;
 

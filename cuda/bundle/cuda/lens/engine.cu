@@ -542,7 +542,8 @@ lens_init (LensBackend *b, const BundleStart *start, const BundleConfig *config,
   if (rigs && !arrange_rigs (b, start->problem, group, error))
     return FALSE;
   if (!cvis_arena_stream (&b->arena, &b->stream, error)
-      || !bundle_cuda_order (d, &b->arena, problem, b->stream, &b->peak, error))
+      || !bundle_cuda_order (
+          d, &b->arena, problem, config->threads, b->stream, &b->peak, error))
     return FALSE;
   if (rigs)
     g_clear_pointer (&b->problem.camera_of, g_free);
@@ -685,7 +686,8 @@ launch_lens_group (LensBackend *b, GError **error)
     queued = queue_lens_group (b);
     ok = CVIS_CUDA (cudaStreamEndCapture (b->stream, &graph), error)
          && CVIS_CUDA (queued, error)
-         && CVIS_CUDA (cudaGraphInstantiate (&b->group, graph, 0), error);
+         && CVIS_CUDA (
+             cudaGraphInstantiate (&b->group, graph, NULL, NULL, 0), error);
     if (graph != NULL)
       cudaGraphDestroy (graph);
     if (!ok)
@@ -761,7 +763,8 @@ lens_accept (BundleBackend *backend)
 
 /* --- results -------------------------------------------------------------------------- */
 
-/* All points, in the problem's order, by way of temporary device memory */
+/* All points, in the problem's order, by way of temporary device memory. Points that no
+ * camera sees are not on the device. */
 gboolean
 read_lens_points (
     LensBackend *b, CvisArena *arena, gdouble *points, GError **error)
@@ -770,8 +773,9 @@ read_lens_points (
   double *all;
   const gboolean ok =
       cvis_arena_take (arena, &all, n, "points", error)
-      && copy_lens (b, all, (const double *) b->problem.points, n,
-          cudaMemcpyHostToDevice, error)
+      && (b->device.n_points == b->problem.n_points
+          || copy_lens (b, all, (const double *) b->problem.points, n,
+              cudaMemcpyHostToDevice, error))
       && CVIS_CUDA (bundle_cuda_read_points (&b->device, all, b->stream), error)
       && copy_lens (
           b, points, (const double *) all, n, cudaMemcpyDeviceToHost, error)
