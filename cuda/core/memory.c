@@ -36,6 +36,10 @@ void
 cvis_memory_copy_rows (gpointer to, gsize to_stride, gconstpointer from,
     gsize from_stride, gsize bytes, guint n)
 {
+  if (to_stride == bytes && from_stride == bytes) {
+    bytes *= n;
+    n = MIN (n, 1);
+  }
   for (guint y = 0; y < n; y++)
     memcpy ((guint8 *) to + y * to_stride,
         (const guint8 *) from + y * from_stride, bytes);

@@ -3,12 +3,12 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* Pinned memory: data comes back unchanged, by copy engine and read in
- * place. Uploads of pageable memory by threads. */
+ * place. Pageable memory by way of bounce buffers. */
 #include "harness.h"
 
 #include <string.h>
 
-#include "cuda/core/upload.cuh"
+#include "cuda/core/bounce.cuh"
 
 static void
 check_round_trip (Harness *h)
@@ -81,37 +81,38 @@ check_alignment (Harness *h)
   }
 }
 
-/* Arrays one after the other, from memory that is overwritten meanwhile */
+/* Arrays one after the other, from memory that is overwritten meanwhile, up and down */
 static void
-check_upload (Harness *h)
+check_bounce (Harness *h)
 {
-  for (guint i = 0; i < 12; i++) {
-    CvisArena arena = {};
-    CvisUpload upload = {};
+  static const guint elements[] = { 1, 4, 16, 4096, 100000 };
+
+  for (guint i = 0; i < 15; i++) {
+    const guint pieces = 2 + i % 3, bytes = elements[i / 3];
     GError *error = NULL;
+    CvisBounce *bounce;
 
-    harness_case (h, "threads=%u", i % 4);
-    if (i > 0 && !cvis_upload_init (&upload, &arena, i % 4, &error))
-      harness_fail (h, "%s", error->message);
+    harness_case (h, "bytes=%u pieces=%u threads=%u", bytes, pieces, i % 4);
+    bounce = cvis_bounce_new (1 << 20, pieces, i % 4, &error);
     for (guint k = 0; k < 4 && error == NULL; k++) {
-      const guint n = harness_size (h, 9 << 20);
-      gpointer in = harness_host (h, n), expected = harness_host (h, n);
-      gpointer device = harness_device (h, n), out = harness_host (h, n);
+      const guint n = harness_size (h, (9 << 20) / bytes), size = n * bytes;
+      gpointer in = harness_host (h, size), expected = harness_host (h, size);
+      gpointer device = harness_device (h, size), out = harness_host (h, size);
+      CvisRows rows = { in, bytes, device, bytes, bytes, n, FALSE, TRUE };
 
-      harness_fill (h, in, n);
-      memcpy (expected, in, n);
-      if (!cvis_upload_copy (
-              &upload, device, in, n, harness_stream (h), &error))
-        harness_fail (h, "%s", error->message);
-      memset (in, 0, n);
-      HARNESS_CUDA (h, cudaMemcpyAsync (out, device, n, cudaMemcpyDeviceToHost,
-                           harness_stream (h)));
-      HARNESS_CUDA (h, cudaStreamSynchronize (harness_stream (h)));
-      harness_equal (h, "bytes", HARNESS_U8, expected, out, n);
+      harness_fill (h, in, size);
+      memcpy (expected, in, size);
+      if (cvis_bounce_up (bounce, &rows, harness_stream (h), &error)) {
+        memset (in, 0, size);
+        rows.host = out;
+        if (cvis_bounce_down (bounce, &rows, harness_stream (h), &error))
+          harness_equal (h, "bytes", HARNESS_U8, expected, out, size);
+      }
     }
+    if (error != NULL)
+      harness_fail (h, "%s", error->message);
     g_clear_error (&error);
-    cvis_upload_clear (&upload);
-    cvis_arena_clear (&arena);
+    cvis_bounce_free (bounce);
   }
 }
 
@@ -175,7 +176,7 @@ main (int argc, char **argv)
     { "round-trip", check_round_trip, bench_copies },
     { "in-place", check_in_place, NULL },
     { "alignment", check_alignment, NULL },
-    { "upload", check_upload, NULL },
+    { "bounce", check_bounce, NULL },
     { NULL, NULL, NULL },
   };
 

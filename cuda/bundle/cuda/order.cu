@@ -5,7 +5,7 @@
 /* Sorts points and observations: three stable sorts on the device. The host
  * builds the lists of slices and segments. */
 #include "cuda/bundle/cuda/engine.cuh"
-#include "cuda/core/upload.cuh"
+#include "cuda/core/bounce.cuh"
 
 namespace {
 
@@ -16,7 +16,8 @@ const int WARPS = THREADS / 32;
 const int ROUNDS = 16; /* keys for each lane */
 const guint TILE = THREADS * ROUNDS;
 const int DIGITS = 256;
-const gsize LARGE = 64u << 20; /* bytes that CvisUpload copies in less time */
+const gsize LARGE = 64u << 20; /* bytes that bounce buffers copy in less time */
+const gsize BOUNCE = 2u << 20;
 
 guint
 blocks_for (gsize n, guint each)
@@ -367,7 +368,7 @@ list_segments (BundleDevice *d, const guint32 *begin, const guint32 *end,
 /* Temporary memory. */
 struct Scratch {
   CvisArena arena;
-  CvisUpload upload;
+  CvisBounce *bounce; /* of a large problem */
   Sort observations, points;
   guint32 *camera_of, *point_of;
   double2 *observed;
@@ -441,7 +442,12 @@ gboolean
 upload (Scratch *s, T *to, const T *from, gsize n, cudaStream_t stream,
     GError **error)
 {
-  return cvis_upload_copy (&s->upload, to, from, n * sizeof (T), stream, error);
+  const CvisRows rows = { (void *) from, sizeof (T), to, sizeof (T), sizeof (T),
+    (guint) n, FALSE, TRUE };
+
+  return s->bounce != NULL
+             ? cvis_bounce_up (s->bounce, &rows, stream, error)
+             : copy (to, from, n, cudaMemcpyHostToDevice, stream, error);
 }
 
 /* Host memory for @n numbers, or %NULL with an error. */
@@ -475,8 +481,8 @@ order_points (BundleDevice *d, CvisArena *arena, Scratch *s,
       || !upload (s, s->camera_of, problem->camera_of, n, stream, error)
       || !upload (
           s, s->observed, (const double2 *) problem->observed, n, stream, error)
-      || !upload (s, s->coordinates, (const double *) problem->points,
-          3 * (gsize) n_points, stream, error)
+      || !upload (s, (double3 *) s->coordinates,
+          (const double3 *) problem->points, n_points, stream, error)
       || !clear (s->begin, n_points, stream, error)
       || !clear (s->end, n_points, stream, error))
     return FALSE;
@@ -600,13 +606,14 @@ bundle_cuda_order (BundleDevice *device, CvisArena *arena,
   ok =
       lengths != NULL && scratch_init (&scratch, problem, error)
       && (bytes < LARGE
-          || cvis_upload_init (&scratch.upload, &scratch.arena, threads, error))
+          || (scratch.bounce = cvis_bounce_new (BOUNCE, 2, threads, error))
+                 != NULL)
       && order_points (device, arena, &scratch, problem, lengths, stream, error)
       && fill_points (device, arena, &scratch, problem, lengths, stream, error)
       && fill_cameras (device, arena, &scratch, problem, stream, error);
   cudaStreamSynchronize (stream);
   *peak = arena->size + scratch.arena.size;
-  cvis_upload_clear (&scratch.upload);
+  cvis_bounce_free (scratch.bounce);
   cvis_arena_clear (&scratch.arena);
   return ok;
 }

@@ -20,7 +20,7 @@
 #include "cuda/lifting/cuda/rowblocks.cuh"
 #include "cuda/lifting/cuda/picture.cuh"
 #include "cuda/lifting/cuda/smooth.cuh"
-#include "cuda/lifting/cuda/stage.cuh"
+#include "cuda/core/bounce.cuh"
 #include "cuda/lifting/finitecheck.h"
 
 namespace {
@@ -42,6 +42,8 @@ struct Slot {
  * the other. */
 #define MOST_SAMPLES_ABREAST (4u << 20)
 #define MOST_ABREAST 3
+
+#define BOUNCE (8u << 20) /* bytes of a bounce buffer */
 
 /* Memory of a spin of denoise, other than the first. Spins of a small
  * picture run concurrently, each on a stream of its own.
@@ -74,7 +76,7 @@ struct _LwtBackend {
       out_of_core; /* for surfaces that do not fit into device memory, else NULL */
   cudaStream_t up, work, down;
   CvisArena arena;
-  LwtStage *in, *out;
+  CvisBounce *in, *out;
   LwtWorkspace workspace;
   LwtDeviceSmoother smoother; /* of filters other than wavelet-decimated */
   Scratch scratch;
@@ -386,14 +388,16 @@ gboolean
 init_backend (LwtBackend *b, GError **error)
 {
   const gsize size = count_all (b);
+  /* rows are padded to 256 bytes on the device */
+  const gsize bounce = MAX (BOUNCE, get_row_size (b->plan) + 256);
   LwtStreams streams;
   gsize limit;
 
   if (!cvis_arena_stream (&b->arena, &b->up, error)
       || !cvis_arena_stream (&b->arena, &b->work, error)
       || !cvis_arena_stream (&b->arena, &b->down, error)
-      || (b->in = lwt_stage_new (get_row_size (b->plan), error)) == NULL
-      || (b->out = lwt_stage_new (get_row_size (b->plan), error)) == NULL
+      || (b->in = cvis_bounce_new (bounce, 4, 0, error)) == NULL
+      || (b->out = cvis_bounce_new (bounce, 4, 0, error)) == NULL
       || !get_limit (&b->plan->config, &limit, error))
     return FALSE;
   if (size <= limit)
@@ -427,8 +431,8 @@ cuda_destroy (LwtBackend *b)
     cvis_arena_clear (&b->arena);
     lwt_transform_clear (&b->workspace.transform);
     lwt_device_smoother_clear (&b->smoother);
-    lwt_stage_free (b->in);
-    lwt_stage_free (b->out);
+    cvis_bounce_free (b->in);
+    cvis_bounce_free (b->out);
     cvis_context_pop (b->context);
   }
   cvis_context_unref (b->context);
@@ -499,12 +503,12 @@ get_run (const LwtRect *runs, guint n_runs, guint k, guint width, guint height,
 
 /* Rows of a rectangle that @plane, of the job, and the slot's @own have in common;
  * @width: of all of @own */
-LwtRows
+CvisRows
 get_run_rows (const LwtRect *run, const LwtPlane *plane, LwtPicture own,
     gsize size, guint width)
 {
-  return LwtRows{ (guint8 *) plane->data + run->whole * plane->stride
-                      + run->column * size,
+  return CvisRows{ (guint8 *) plane->data + run->whole * plane->stride
+                       + run->column * size,
     plane->stride,
     (guint8 *) own.data + run->own * own.stride + run->own_column * size,
     own.stride, run->width * size, run->n, plane->pinned, run->width == width };
@@ -557,7 +561,7 @@ find_places (LwtBackend *b, Slot *s, GError **error)
 /* Copies rows between the slot's memory and that of any device. */
 gboolean
 copy_rows (
-    const LwtRows *rows, gboolean to_slot, cudaStream_t stream, GError **error)
+    const CvisRows *rows, gboolean to_slot, cudaStream_t stream, GError **error)
 {
   return CVIS_CUDA (cudaMemcpy2DAsync (to_slot ? rows->device : rows->host,
                         to_slot ? rows->device_stride : rows->host_stride,
@@ -587,10 +591,10 @@ await_samples (LwtBackend *b, Slot *s, GError **error)
   for (guint k = 0;
        !s->in_place && get_run (job->runs, job->n_runs, k, width, height, &run);
        k++) {
-    const LwtRows rows = get_run_rows (&run, &plane, s->samples, size, width);
+    const CvisRows rows = get_run_rows (&run, &plane, s->samples, size, width);
 
     if (!(job->on_device ? copy_rows (&rows, TRUE, b->up, error)
-                         : lwt_stage_up (b->in, &rows, b->up, error)))
+                         : cvis_bounce_up (b->in, &rows, b->up, error)))
       return FALSE;
   }
   return cvis_stream_follow (b->work, s->there, stream, error);
@@ -939,7 +943,7 @@ measure_components (LwtBackend *b, const Slot *s, GError **error)
  * no more. */
 gboolean
 get_rows (
-    const LwtBackend *b, const Slot *s, guint part, guint k, LwtRows *rows)
+    const LwtBackend *b, const Slot *s, guint part, guint k, CvisRows *rows)
 {
   const LwtPlane *plane = &s->job->parts[part];
   guint width, height;
@@ -959,7 +963,7 @@ get_rows (
 gboolean
 copy_to_device (LwtBackend *b, const Slot *s, GError **error)
 {
-  LwtRows rows;
+  CvisRows rows;
 
   for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++)
     for (guint k = 0;
@@ -1020,13 +1024,13 @@ compute_job (LwtBackend *b, Slot *s, GError **error)
 gboolean
 download_parts (LwtBackend *b, const Slot *s, gboolean pinned, GError **error)
 {
-  LwtRows rows;
+  CvisRows rows;
 
   for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++)
     for (guint k = 0;
          !s->job->parts[i].on_device && get_rows (b, s, i, k, &rows); k++)
       if (rows.pinned == pinned
-          && !lwt_stage_down (b->out, &rows, b->down, error))
+          && !cvis_bounce_down (b->out, &rows, b->down, error))
         return FALSE;
   return TRUE;
 }

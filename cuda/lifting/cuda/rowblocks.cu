@@ -230,12 +230,12 @@ init_blocks (LwtOutOfCore *b, gsize whole, gsize limit, GError **error)
 /* --- one row block ------------------------------------------------------- */
 
 /* A run of rows shared by a block's picture @own and by @plane. */
-LwtRows
+CvisRows
 get_rows (const LwtOutOfCore *b, LwtPicture own, const LwtRect *run,
     const LwtPlane *plane)
 {
-  return LwtRows{ (guint8 *) plane->data + run->whole * plane->stride
-                      + run->column * b->size,
+  return CvisRows{ (guint8 *) plane->data + run->whole * plane->stride
+                       + run->column * b->size,
     plane->stride,
     (guint8 *) own.data + run->own * own.stride + run->own_column * b->size,
     own.stride, run->width * b->size, run->n, plane->pinned,
@@ -256,9 +256,9 @@ send_up (LwtOutOfCore *b, Set *s, const Pass *pass, GError **error)
       pass->action == INVERSE && is_mallat (b), TRUE, runs);
 
   for (guint i = 0; i < n; i++) {
-    const LwtRows rows = get_rows (b, s->in, &runs[i], &pass->from);
+    const CvisRows rows = get_rows (b, s->in, &runs[i], &pass->from);
 
-    if (!lwt_stage_up (b->streams.in, &rows, b->streams.up, error))
+    if (!cvis_bounce_up (b->streams.in, &rows, b->streams.up, error))
       return FALSE;
   }
   return cvis_stream_follow (b->streams.work, s->there, b->streams.up, error);
@@ -357,10 +357,10 @@ compute_block (LwtOutOfCore *b, Set *s, const Pass *pass, GError **error)
 /* Downloads the rows that are pinned (@pinned) or those that are not. */
 gboolean
 move_rows (
-    LwtOutOfCore *b, const LwtRows *rows, gboolean pinned, GError **error)
+    LwtOutOfCore *b, const CvisRows *rows, gboolean pinned, GError **error)
 {
   return rows->n == 0 || rows->pinned != pinned
-         || lwt_stage_down (b->streams.out, rows, b->streams.down, error);
+         || cvis_bounce_down (b->streams.out, rows, b->streams.down, error);
 }
 
 gboolean
@@ -372,7 +372,7 @@ move_coefficients (LwtOutOfCore *b, const Set *s, const LwtPlane *to,
       lwt_row_blocks_get_runs (&b->blocks, &s->block, mallat, FALSE, runs);
 
   for (guint i = 0; i < n; i++) {
-    const LwtRows rows = get_rows (b, s->out, &runs[i], to);
+    const CvisRows rows = get_rows (b, s->out, &runs[i], to);
 
     if (!move_rows (b, &rows, pinned, error))
       return FALSE;
@@ -388,7 +388,7 @@ move_parts (LwtOutOfCore *b, const Set *s, const Pass *pass, gboolean pinned,
 
   run.own = run.own_column = 0;
   for (guint i = CVIS_SURFACE_PART_NOISE; i <= CVIS_SURFACE_PART_FORM; i++) {
-    const LwtRows rows = get_rows (b, s->parts[i], &run, &pass->to[i]);
+    const CvisRows rows = get_rows (b, s->parts[i], &run, &pass->to[i]);
 
     if (pass->to[i].data != NULL && !move_rows (b, &rows, pinned, error))
       return FALSE;
@@ -403,7 +403,7 @@ move_down (LwtOutOfCore *b, const Set *s, const Pass *pass, gboolean pinned,
     GError **error)
 {
   const LwtRect run = lwt_row_blocks_get_cropped (&b->blocks, &s->block);
-  const LwtRows rows = get_rows (b, s->out, &run, &pass->to[0]);
+  const CvisRows rows = get_rows (b, s->out, &run, &pass->to[0]);
 
   switch (pass->action) {
     case PARTS:
@@ -467,7 +467,7 @@ get_samples (
   const gboolean inverse = config->operation == LWT_OPERATION_INVERSE;
   const gsize bytes = lwt_sample_get_size (config->sample)
                       * (inverse ? b->plan->width : config->width);
-  const LwtRows rows = { b->samples, bytes, (gpointer) job->data, job->stride,
+  const CvisRows rows = { b->samples, bytes, (gpointer) job->data, job->stride,
     bytes, inverse ? b->plan->height : config->height, FALSE, FALSE };
 
   *samples = LwtPlane{ (gpointer) job->data, job->stride, job->pinned, FALSE };
@@ -478,7 +478,7 @@ get_samples (
              cudaStreamSynchronize (
                  job->stream ? (cudaStream_t) job->stream : cudaStreamLegacy),
              error)
-         && lwt_stage_down (b->streams.out, &rows, b->streams.down, error);
+         && cvis_bounce_down (b->streams.out, &rows, b->streams.down, error);
 }
 
 /* Prepares the input of the transform. */
@@ -535,12 +535,12 @@ copy_to_device (LwtOutOfCore *b, const LwtJob *job, guint part, GError **error)
   const LwtPlane *plane = &job->parts[part];
   const LwtPlane result = get_result (b, job, part);
   const gboolean bands = part == CVIS_SURFACE_PART_BANDS;
-  const LwtRows rows = { result.data, result.stride, plane->data, plane->stride,
-    result.stride, bands ? b->plan->height : b->plan->config.height, FALSE,
-    FALSE };
+  const CvisRows rows = { result.data, result.stride, plane->data,
+    plane->stride, result.stride,
+    bands ? b->plan->height : b->plan->config.height, FALSE, FALSE };
 
   return plane->data == NULL || !plane->on_device
-         || (lwt_stage_up (b->streams.in, &rows, b->streams.up, error)
+         || (cvis_bounce_up (b->streams.in, &rows, b->streams.up, error)
              && CVIS_CUDA (cudaStreamSynchronize (b->streams.up), error));
 }
 

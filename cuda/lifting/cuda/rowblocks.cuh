@@ -9,14 +9,14 @@
 #pragma once
 
 #include "cuda/lifting/cuda/picture.cuh"
-#include "cuda/lifting/cuda/stage.cuh"
+#include "cuda/core/bounce.cuh"
 
 G_BEGIN_DECLS
 
 /* The engine's streams and staging buffers */
 typedef struct {
   cudaStream_t up, work, down;
-  LwtStage *in, *out;
+  CvisBounce *in, *out;
 } LwtStreams;
 
 typedef struct _LwtOutOfCore LwtOutOfCore;

@@ -2,18 +2,18 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-#include "cuda/lifting/cuda/stage.cuh"
+#include "cuda/core/bounce.cuh"
 
 #include "cuda/core/arena.cuh"
+#include "cuda/core/cancel.h"
 #include "cuda/core/memory.h"
 #include "cuda/core/threadpool.h"
 
 namespace {
 
-const guint PIECES = 4;
-const gsize PIECE = 8u << 20;   /* bytes; more if a row is longer */
-const gsize GRAIN = 256u << 10; /* bytes that a thread copies at a time */
-const guint MAX_THREADS = 12;   /* a thread copies 6 GB/s, the bus 55 */
+const guint MAX_PIECES = 4;
+const guint GRAINS = 32;      /* of a buffer, which a thread copies at a time */
+const guint MAX_THREADS = 12; /* a thread copies 6 GB/s, the bus 55 */
 
 struct Piece {
   guint8 *memory;   /* pinned */
@@ -41,11 +41,11 @@ enum { LANE_COPY, LANE_FILL, N_LANES = LANE_FILL + 2 };
 
 } // namespace
 
-struct _LwtStage {
+struct CvisBounce {
   CvisArena arena;
   gsize size; /* bytes of a buffer */
-  Piece pieces[PIECES];
-  guint next;
+  Piece pieces[MAX_PIECES];
+  guint n, next;
   CvisPool *pool;
 };
 
@@ -63,16 +63,16 @@ copy_rows (guint first, guint count, gpointer user_data)
 
 /* Rows that a thread copies at a time */
 guint
-copy_grain (const Copy *copy)
+copy_grain (const CvisBounce *bounce, const Copy *copy)
 {
-  return (guint) MAX (1, GRAIN / copy->bytes);
+  return (guint) MAX (1, bounce->size / GRAINS / copy->bytes);
 }
 
 void
-copy (LwtStage *stage, const Copy *copy, guint rows)
+copy (CvisBounce *bounce, const Copy *copy, guint rows)
 {
-  cvis_pool_run (
-      stage->pool, rows, copy_grain (copy), copy_rows, (gpointer) copy);
+  cvis_pool_run (bounce->pool, rows, copy_grain (bounce, copy), copy_rows,
+      (gpointer) copy);
 }
 
 void
@@ -92,7 +92,7 @@ end_filling (gpointer user_data)
 /* Stride of the rows in a buffer: that of the device, which makes one
  * contiguous copy, if the padding between rows may be overwritten. */
 gsize
-piece_stride (const LwtRows *rows, cudaMemcpyKind kind)
+piece_stride (const CvisRows *rows, cudaMemcpyKind kind)
 {
   return kind == cudaMemcpyHostToDevice && rows->own
                  && rows->device_stride - rows->bytes < 256
@@ -101,13 +101,13 @@ piece_stride (const LwtRows *rows, cudaMemcpyKind kind)
 }
 
 guint
-piece_rows (const LwtStage *stage, const LwtRows *rows, cudaMemcpyKind kind)
+piece_rows (const CvisBounce *bounce, const CvisRows *rows, cudaMemcpyKind kind)
 {
-  return (guint) MIN (stage->size / piece_stride (rows, kind), rows->n);
+  return (guint) MIN (bounce->size / piece_stride (rows, kind), rows->n);
 }
 
 gboolean
-move_pinned (const LwtRows *rows, cudaMemcpyKind kind, cudaStream_t stream,
+move_pinned (const CvisRows *rows, cudaMemcpyKind kind, cudaStream_t stream,
     GError **error)
 {
   const gboolean up = kind == cudaMemcpyHostToDevice;
@@ -126,23 +126,23 @@ move_pinned (const LwtRows *rows, cudaMemcpyKind kind, cudaStream_t stream,
 
 /* Waits for the next buffer. */
 Piece *
-take_piece (LwtStage *stage, GError **error)
+take_piece (CvisBounce *bounce, GError **error)
 {
-  Piece *piece = &stage->pieces[stage->next];
+  Piece *piece = &bounce->pieces[bounce->next];
 
   if (!CVIS_CUDA (cudaEventSynchronize (piece->free), error))
     return NULL;
-  stage->next = (stage->next + 1) % PIECES;
+  bounce->next = (bounce->next + 1) % bounce->n;
   return piece;
 }
 
 /* Copies rows @first.. of @rows between the device and @piece. */
 gboolean
-move_piece (const LwtRows *rows, guint first, guint n, Piece *piece,
+move_piece (const CvisRows *rows, guint first, guint n, Piece *piece,
     cudaMemcpyKind kind, cudaStream_t stream, GError **error)
 {
   const gsize stride = piece_stride (rows, kind);
-  const LwtRows part = { piece->memory, stride,
+  const CvisRows part = { piece->memory, stride,
     (guint8 *) rows->device + first * rows->device_stride, rows->device_stride,
     stride, n, TRUE, rows->own };
 
@@ -152,30 +152,30 @@ move_piece (const LwtRows *rows, guint first, guint n, Piece *piece,
 
 /* Begins to copy rows @nth * @most.. to the next buffer. */
 gboolean
-begin_filling (LwtStage *stage, const LwtRows *rows, guint nth, guint most,
+begin_filling (CvisBounce *bounce, const CvisRows *rows, guint nth, guint most,
     Filling *filling, GError **error)
 {
   const guint first = nth * most;
 
-  filling->piece = take_piece (stage, error);
+  filling->piece = take_piece (bounce, error);
   if (filling->piece == NULL)
     return FALSE;
   filling->copy = { filling->piece->memory,
     (const guint8 *) rows->host + first * rows->host_stride,
     piece_stride (rows, cudaMemcpyHostToDevice), rows->host_stride,
     rows->bytes };
-  filling->pool = stage->pool;
+  filling->pool = bounce->pool;
   filling->first = first;
   filling->n = MIN (most, rows->n - first);
   filling->done = FALSE;
-  cvis_pool_start (stage->pool, LANE_FILL + nth % 2, filling->n,
-      copy_grain (&filling->copy), fill_rows, end_filling, filling);
+  cvis_pool_start (bounce->pool, LANE_FILL + nth % 2, filling->n,
+      copy_grain (bounce, &filling->copy), fill_rows, end_filling, filling);
   return TRUE;
 }
 
 /* Copies rows from @piece, once downloaded, to host memory. */
 gboolean
-empty_piece (LwtStage *stage, const LwtRows *rows, guint first, guint n,
+empty_piece (CvisBounce *bounce, const CvisRows *rows, guint first, guint n,
     Piece *piece, GError **error)
 {
   const Copy down = { (guint8 *) rows->host + first * rows->host_stride,
@@ -184,45 +184,47 @@ empty_piece (LwtStage *stage, const LwtRows *rows, guint first, guint n,
 
   if (!CVIS_CUDA (cudaEventSynchronize (piece->free), error))
     return FALSE;
-  copy (stage, &down, n);
+  copy (bounce, &down, n);
   return TRUE;
 }
 
 } // namespace
 
-extern "C" LwtStage *
-lwt_stage_new (gsize bytes, GError **error)
+CvisBounce *
+cvis_bounce_new (gsize size, guint n, guint threads, GError **error)
 {
-  LwtStage *stage = g_new0 (LwtStage, 1);
+  CvisBounce *bounce = g_new0 (CvisBounce, 1);
 
-  stage->size = MAX (PIECE, bytes + 256);
-  stage->pool = cvis_pool_new_with_lanes (
-      MIN (MAX_THREADS, g_get_num_processors ()), N_LANES);
-  for (guint i = 0; i < PIECES; i++)
-    if (!cvis_arena_pin (&stage->arena, &stage->pieces[i].memory, stage->size,
-            "staging buffers of a surface", error)
-        || !cvis_arena_event (&stage->arena, &stage->pieces[i].free, error)) {
-      lwt_stage_free (stage);
+  bounce->size = size;
+  bounce->n = MIN (n, MAX_PIECES);
+  bounce->pool = cvis_pool_new_with_lanes (
+      MIN (MAX_THREADS, threads > 0 ? threads : g_get_num_processors ()),
+      N_LANES);
+  for (guint i = 0; i < bounce->n; i++)
+    if (!cvis_arena_pin (&bounce->arena, &bounce->pieces[i].memory, size,
+            "bounce buffers", error)
+        || !cvis_arena_event (&bounce->arena, &bounce->pieces[i].free, error)) {
+      cvis_bounce_free (bounce);
       return NULL;
     }
-  return stage;
+  return bounce;
 }
 
-extern "C" void
-lwt_stage_free (LwtStage *stage)
+void
+cvis_bounce_free (CvisBounce *bounce)
 {
-  if (stage == NULL)
+  if (bounce == NULL)
     return;
-  cvis_arena_clear (&stage->arena);
-  cvis_pool_free (stage->pool);
-  g_free (stage);
+  cvis_arena_clear (&bounce->arena);
+  cvis_pool_free (bounce->pool);
+  g_free (bounce);
 }
 
-extern "C" gboolean
-lwt_stage_up (
-    LwtStage *stage, const LwtRows *rows, cudaStream_t stream, GError **error)
+gboolean
+cvis_bounce_up (CvisBounce *bounce, const CvisRows *rows, cudaStream_t stream,
+    GError **error)
 {
-  const guint most = piece_rows (stage, rows, cudaMemcpyHostToDevice);
+  const guint most = piece_rows (bounce, rows, cudaMemcpyHostToDevice);
   const guint pieces = (rows->n + most - 1) / most;
   Filling fillings[2];
   guint begun = 0;
@@ -235,39 +237,40 @@ lwt_stage_up (
     Filling *filling = &fillings[i % 2];
 
     for (; ok && begun < MIN (pieces, i + 2); begun += ok)
-      ok =
-          begin_filling (stage, rows, begun, most, &fillings[begun % 2], error);
+      ok = begin_filling (
+          bounce, rows, begun, most, &fillings[begun % 2], error);
     if (i == begun)
       break;
-    cvis_pool_prefer (stage->pool, LANE_FILL + i % 2);
-    cvis_pool_wait (stage->pool, &filling->done);
+    cvis_pool_prefer (bounce->pool, LANE_FILL + i % 2);
+    cvis_pool_wait (bounce->pool, &filling->done);
     ok = ok
          && move_piece (rows, filling->first, filling->n, filling->piece,
              cudaMemcpyHostToDevice, stream, error);
   }
-  return ok;
+  /* the pool may have left out parts */
+  return ok && (!cvis_cancelled () || cvis_refuse_cancelled (error));
 }
 
 /* While one buffer is copied out, the next ones are downloaded. */
-extern "C" gboolean
-lwt_stage_down (
-    LwtStage *stage, const LwtRows *rows, cudaStream_t stream, GError **error)
+gboolean
+cvis_bounce_down (CvisBounce *bounce, const CvisRows *rows, cudaStream_t stream,
+    GError **error)
 {
-  const guint most = piece_rows (stage, rows, cudaMemcpyDeviceToHost);
+  const guint most = piece_rows (bounce, rows, cudaMemcpyDeviceToHost);
   const guint pieces = (rows->n + most - 1) / most;
   guint asked = 0;
 
   if (rows->pinned)
     return move_pinned (rows, cudaMemcpyDeviceToHost, stream, error);
   for (guint done = 0; done < pieces; done++) {
-    for (; asked < MIN (pieces, done + PIECES); asked++)
+    for (; asked < MIN (pieces, done + bounce->n); asked++)
       if (!move_piece (rows, asked * most, MIN (most, rows->n - asked * most),
-              &stage->pieces[asked % PIECES], cudaMemcpyDeviceToHost, stream,
-              error))
+              &bounce->pieces[asked % bounce->n], cudaMemcpyDeviceToHost,
+              stream, error))
         return FALSE;
-    if (!empty_piece (stage, rows, done * most,
-            MIN (most, rows->n - done * most), &stage->pieces[done % PIECES],
-            error))
+    if (!empty_piece (bounce, rows, done * most,
+            MIN (most, rows->n - done * most),
+            &bounce->pieces[done % bounce->n], error))
       return FALSE;
   }
   return TRUE;
