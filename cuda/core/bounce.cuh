@@ -13,7 +13,7 @@
  * CvisRows: rows to copy; an array is rows of an element
  * @host, @host_stride: in host memory
  * @device, @device_stride: in device memory
- * @bytes: of a row; strides are bytes, too
+ * @bytes: of a row; strides are bytes, too; @n: at least one
  * @pinned: the host memory is pinned
  * @own: the padding of the device's rows may be overwritten
  */
