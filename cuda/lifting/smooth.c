@@ -256,14 +256,31 @@ respond_to (const LwtSmoothLine *line, guint l, gdouble w)
   return sum;
 }
 
+/* Rounds the taps so that they still add up to 1/4 exactly: a constant passes
+ * as it is. */
+static void
+round_taps (LwtSmoothLine *line, LwtType type)
+{
+  const gdouble unit = ldexp (1.0, type == LWT_TYPE_F32 ? -25 : -54);
+  gdouble rest = 0.25;
+
+  for (guint k = 1; k < line->n_taps; k++) {
+    line->tap[k] = rint (line->tap[k] / unit) * unit;
+    rest -= line->tap[k];
+  }
+  line->tap[0] = rest;
+}
+
 static void
 init_cascade (LwtSmoothLine *line, const LwtWavelet *wavelet, LwtType type)
 {
   const gdouble w = 2.0 * G_PI / line->cutoff;
-  const gint n = (gint) line->n;
   gdouble response = 1.0, level;
 
-  line->n_taps = lwt_smooth_get_taps (wavelet, line->tap);
+  /* a wavelet without steps has no low-pass of its own: averages */
+  line->n_taps = MAX (lwt_smooth_get_taps (wavelet, line->tap), 1);
+  if (line->tap[0] == 0.0 && line->n_taps == 1)
+    line->tap[0] = 0.25;
   /* level by level until less than half of the amplitude passes */
   do {
     level = respond_to (line, line->levels, w);
@@ -272,21 +289,7 @@ init_cascade (LwtSmoothLine *line, const LwtWavelet *wavelet, LwtType type)
     line->levels++;
   } while (response > 0.5 && line->levels < 30);
   line->blend = round_to (CLAMP (line->blend, 0.0, 1.0), type);
-  for (guint k = 0; k < line->n_taps; k++)
-    line->tap[k] = round_to (line->tap[k], type);
-  line->inverse = g_new (gdouble, (gsize) line->levels * line->n);
-  for (guint l = 0; l < line->levels; l++)
-    for (gint i = 0; i < n; i++) {
-      gdouble sum = 0.5;
-
-      for (gint k = 0; k < (gint) line->n_taps; k++) {
-        const gint64 d = (gint64) (2 * k + 1) << l;
-
-        sum += line->tap[k] * ((i - d >= 0) + (i + d < n));
-      }
-      line->inverse[(gsize) l * line->n + (gsize) i] =
-          sum < LWT_SMOOTH_LEAST_WEIGHT ? 0.0 : round_to (1.0 / sum, type);
-    }
+  round_taps (line, type);
 }
 
 /* --- spline --------------------------------------------------------------- */

@@ -21,9 +21,9 @@ G_BEGIN_DECLS
 #define LWT_SMOOTH_TUKEY 4.4478
 /* Iterations of the robust filter after the first Gaussian one. */
 #define LWT_SMOOTH_ITERATIONS 10
-/* The wavelet filter leaves a sample as it is where the weights of the points
- * that are there add up to less. */
-#define LWT_SMOOTH_LEAST_WEIGHT 0.05
+/* The wavelet filter raises the weight of a point where the weights of all
+ * points that are there add up to less. */
+#define LWT_SMOOTH_LEAST_WEIGHT 0.25
 
 /**
  * LwtSmoothLine: a low-pass filter of lines of @n samples. Tables are rounded
@@ -47,9 +47,9 @@ G_BEGIN_DECLS
  * @variance: the second moment of all weights, in squares of 1 / @unit
  * @unit: the reciprocal of the standard deviation
  *
- * Wavelet: for level l the sum of x[i] / 2 and of tap[k] (x[i - d] + x[i + d]),
- *   d = (2 k + 1) 2^l, times inverse[l * @n + i]; after the last one, y +
- *   @blend (x - y)
+ * Wavelet: level l is y[i] = x[i] / 2 + the sum of tap[k] (x[i - d] + x[i +
+ *   d]), d = (2 k + 1) 2^l, of the line mirrored at its first and last sample;
+ *   the last one is y + @blend (x - y)
  *
  * Spline: (1 + @tension D1' D1 + @bending D2' D2) s = x with the first and
  *   second differences D1, D2; the left side is L D L' with
@@ -102,6 +102,21 @@ lwt_smooth_fit (const gdouble m[5], gdouble variance, gdouble b[3])
     b[1] = -(c + variance * (m[0] * m[3] - m[1] * m[2])) / d2;
     b[2] = (e + variance * d1) / d2;
   }
+}
+
+#ifdef __CUDACC__
+#define LWT_SMOOTH_ANYWHERE static inline __host__ __device__
+#else
+#define LWT_SMOOTH_ANYWHERE static inline
+#endif
+
+/* The sample of a line of @n, 2 or more, that is mirrored to @i. */
+LWT_SMOOTH_ANYWHERE gint64
+lwt_smooth_mirror (gint64 i, gint64 n)
+{
+  while (i < 0 || i >= n)
+    i = i < 0 ? -i : 2 * (n - 1) - i;
+  return i;
 }
 
 /* Amplitude with which the filter passes a wave of @wavelength samples, far

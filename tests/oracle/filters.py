@@ -3,7 +3,7 @@
 0 and 2, robust Gaussian, spline and undecimated wavelet, with and without missing
 points; their transmission of sines; results with any number of threads.
 
-filters.py FILTER-DUMP [--only formulas|missing|repeat|transmission] [--whole]
+filters.py FILTER-DUMP [--only formulas|missing|smooth|repeat|transmission] [--whole]
            [--plot FILE.csv]
 --whole: transmission at all cut-offs, in float32 and float64
 --plot: writes the measured transmission of all filters, rows of docs/images/plots.csv"""
@@ -20,6 +20,7 @@ import numpy as np
 ALPHA = np.sqrt(np.log(2) / np.pi)
 TUKEY = 4.4478
 ITERATIONS = 10
+LEAST = 0.25
 # Relative to the peak-to-valley height. Gaussian: truncation and coarse samples
 TOLERANCE = {("gaussian", "f32"): 1e-6, ("gaussian", "f64"): 5e-7,
              ("order 2", "f32"): 5e-5, ("order 2", "f64"): 5e-5,
@@ -100,22 +101,22 @@ def wavelet_response(taps, level, w):
     return (taps * np.cos(2.0 ** level * k * w)).sum()
 
 
-def wavelet_line(n, cutoff, there, name="9/7"):
+def wavelet_line(n, cutoff, name="9/7"):
+    """Row i: the weights of all points for the value at i. A line is mirrored at its
+    first and last sample."""
     taps, w = wavelet_taps(name), 2 * np.pi / cutoff
     result, response, level = np.eye(n), 1.0, 0
-    while response > 0.5:
+    period = 2 * n - 2
+    while response > 0.5 and n > 1:
         own = wavelet_response(taps, level, w)
         blend = (0.5 / response - own) / (1 - own)
         response *= own
         m = np.zeros((n, n))
         for k, tap in enumerate(taps):
-            d = (k - len(taps) // 2) * 2 ** level
-            if abs(d) < n:
-                m += np.diag(np.full(n - abs(d), tap), d)
-        m = m * there * there[:, None]
-        m /= np.where(there, m.sum(1), 1)[:, None]
+            at = (np.arange(n) + (k - len(taps) // 2) * 2 ** level) % period
+            np.add.at(m, (np.arange(n), np.minimum(at, period - at)), tap)
         before, result, level = result, m @ result, level + 1
-    return blend * before * there[:, None] + (1 - blend) * result
+    return result if level == 0 else blend * before + (1 - blend) * result
 
 
 def spline_line(n, cutoff, there, tension=0.0):
@@ -153,6 +154,15 @@ def gaussian(z, weights, cutoff):
     return (wy @ (weights * z) @ wx) / (wy @ weights @ wx)
 
 
+def cascade(z, there, cutoff, name):
+    """Samples and weights go the same way, then they are divided. Weights that add up
+    to less than LEAST are filled up with the point's own."""
+    wx, wy = (wavelet_line(n, c, name) for n, c in zip(z.shape[::-1], cutoff))
+    weights = wy @ (there * 1.0) @ wx.T
+    own = np.maximum(LEAST - weights, 0)
+    return (wy @ z @ wx.T + own * z) / (weights + own)
+
+
 def robust(z, there, cutoff):
     x = np.where(there, z, 0)
     s = gaussian(x, there * 1.0, cutoff)
@@ -176,8 +186,7 @@ def formula(z, filter, cutoff, order=0, tension=0.0, wavelet="9/7"):
     if filter == "spline":
         return by_lines(z, there, lambda n, axis, t: spline_line(
             n, cutoff[axis], t, tension))
-    return by_lines(z, there, lambda n, axis, t: wavelet_line(
-        n, cutoff[axis], t, wavelet))
+    return cascade(np.where(there, z, 0), there, cutoff, wavelet)
 
 
 # --- checks --------------------------------------------------------------------
@@ -239,6 +248,27 @@ def check_missing(program, whole):
             error = np.nanmax(abs(s - surface))
             if not error < 1e-9:
                 fail(f"{filter} {options}: a {name} changes by {error:.2g}")
+
+
+def check_smooth(program, whole):
+    """What filters leave of a surface of long waves: the waviness has no steps, and
+    without a tenth of the points it is nearly the same."""
+    y, x = np.mgrid[:300, :400]
+    z = np.sin(x / 48 + 0.4) * np.cos(y / 54) + 0.002 * x
+    gone = np.random.default_rng(5).random(z.shape) < 0.1
+    holes = np.where(gone, np.nan, z)
+    for filter in ("gaussian", "wavelet"):
+        for cutoff in (25, 80, 250):
+            s = smooth(program, z, filter, (cutoff, cutoff), "f64")
+            for axis in (0, 1):
+                step = abs(np.diff(s, 2, axis=axis)).max() / np.ptp(z)
+                if not step < 0.002:
+                    fail(f"{filter} {cutoff}: steps of {step:.2g} of the height")
+            error = np.nanmax(abs(s - smooth(program, holes, filter,
+                                             (cutoff, cutoff), "f64"))) / np.ptp(z)
+            if not error < 0.01:
+                fail(f"{filter} {cutoff}: without a tenth of the points the "
+                     f"waviness changes by {error:.2g} of the height")
 
 
 def check_repeat(program, whole):
@@ -358,7 +388,8 @@ def write_plot(program, name):
 
 
 CHECKS = {"formulas": check_formulas, "missing": check_missing,
-          "repeat": check_repeat, "transmission": check_transmission}
+          "smooth": check_smooth, "repeat": check_repeat,
+          "transmission": check_transmission}
 
 
 def main():

@@ -257,10 +257,10 @@ typedef struct {
   /* C along a coarse row. @work: a row; @to: has room for another vector */
   void (*widen_row) (const LwtCpuSmoothLine *line, gconstpointer row,
       gpointer work, gpointer to);
-  /* The wavelet's levels along a row that is padded with zeros, in place.
-   * @padded_w: (nullable): its weights. @work, @work_w: rows */
-  void (*cascade_row) (const LwtCpuSmoothLine *line, gpointer padded,
-      gconstpointer padded_w, gpointer work, gpointer work_w);
+  /* The wavelet's levels along a row with room for padding. @work: another
+   * such row. Returns: the samples of the result, in one of both */
+  gpointer (*cascade_row) (
+      const LwtCpuSmoothLine *line, gpointer padded, gpointer work);
   /* @weights: %NULL: 0 for missing points, 1 for others. @to: products */
   void (*weigh_row) (gconstpointer from, gconstpointer weights,
       const guint32 *missing, guint n, gpointer to, gpointer to_weights);
@@ -269,6 +269,10 @@ typedef struct {
       gpointer row, guint n, gconstpointer inverse, gdouble factor);
   /* row / by, 0 where @by is 0 */
   void (*divide_row) (gpointer row, guint n, gconstpointer by);
+  /* The same with at least LWT_SMOOTH_LEAST_WEIGHT: where @by is less, the
+   * point itself, @own, gets the rest. */
+  void (*settle_row) (
+      gpointer row, guint n, gconstpointer by, gconstpointer own);
   /* |from - smooth|, infinite for @missing (nullable) points */
   void (*deviate_row) (gconstpointer from, gconstpointer smooth,
       const guint32 *missing, guint n, gpointer to);
@@ -280,8 +284,8 @@ typedef struct {
       guint lanes, gpointer to);
   void (*scatter_strip) (gconstpointer from, gsize along, gsize across, guint n,
       guint lanes, gpointer to);
-  /* Filters a strip. @weight: (nullable): 1, and 0 for missing points. Uses
-   * @strip and @work. Returns: the strip with the result */
+  /* Filters a strip. @weight: (nullable): 1, and 0 for missing points; not
+   * used by wavelets. Uses @strip and @work. Returns: the strip with the result */
   gpointer (*smooth_strip) (const LwtCpuSmoothLine *line, LwtFilter filter,
       gpointer strip, gconstpointer weight, gpointer work);
 } LwtCpuSmooths;

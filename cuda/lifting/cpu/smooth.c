@@ -7,7 +7,9 @@
  * The Gaussian filter of order 0 works on rows: they are narrowed to coarse rows, these are
  * combined to coarse rows along y, and the small picture is widened again. With missing
  * points, or weights, the weights take the same way, and the sums are divided by
- * theirs. The other filters take strips of LWT_CPU_STRIP lines, rows first. */
+ * theirs. The wavelet works on rows along x and on strips of LWT_CPU_STRIP lines along y,
+ * and with missing points on their weights too. The other filters take strips, rows first,
+ * with the weights of their points. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,9 +32,9 @@ struct _LwtCpuSmoother {
   LwtSmoothLine lines[3][2];
   LwtCpuSmoothLine tables[3][2];
   Small small[2];
-  LwtCpuPlane between; /* rows filtered, columns not yet */
-  LwtCpuPlane weights; /* of the robust filter */
-  guint32 *counts;     /* histogram for each thread */
+  LwtCpuPlane between[2]; /* rows filtered, columns not yet; and weights */
+  LwtCpuPlane weights;    /* of the robust filter */
+  guint32 *counts;        /* histogram for each thread */
 };
 
 /* --- tables --------------------------------------------------------------- */
@@ -64,21 +66,19 @@ convert_tables (LwtCpuSmoother *s, guint which, guint axis, GError **error)
 {
   const LwtSmoothLine *line = &s->lines[which][axis];
   LwtCpuSmoothLine *t = &s->tables[which][axis];
-  const guint rows = line->levels > 0 ? line->levels : 1;
   const guint near = 2 * (guint) line->reach + 1;
 
   t->line = line;
   t->n_near =
       (near + LWT_SMOOTH_PERIOD - 1) / LWT_SMOOTH_PERIOD * LWT_SMOOTH_PERIOD;
-  t->pad = line->levels > 0 ? line->n
+  t->pad = line->levels > 0 ? (2 * line->n_taps - 1) << (line->levels - 1)
                             : line->margin * line->stride + (guint) line->reach;
   return convert_table (s, line->near, near, &t->near, error)
          && convert_table (s, line->middle, 2 * (gsize) line->middle_reach + 1,
              &t->middle, error)
          && convert_table (s, line->far,
              (2 * (gsize) line->margin + 1) * line->period, &t->far, error)
-         && convert_table (
-             s, line->inverse, (gsize) rows * line->n, &t->inverse, error)
+         && convert_table (s, line->inverse, line->n, &t->inverse, error)
          && convert_table (s, line->tap, line->n_taps, &t->tap, error);
 }
 
@@ -112,7 +112,10 @@ alloc_pictures (LwtCpuSmoother *s, GError **error)
 
   if (s->strips)
     return lwt_cpu_plane_alloc (
-        &s->between, config->width, config->height, s->size, error);
+               &s->between[0], config->width, config->height, s->size, error)
+           && (config->filter != LWT_FILTER_WAVELET
+               || lwt_cpu_plane_alloc (&s->between[1], config->width,
+                   config->height, s->size, error));
   if (!alloc_small (s, &s->small[0], error)
       || !alloc_small (s, &s->small[1], error))
     return FALSE;
@@ -172,7 +175,8 @@ lwt_cpu_smoother_free (LwtCpuSmoother *s)
     free (s->small[i].coarse.data);
     free (s->small[i].middle.data);
   }
-  free (s->between.data);
+  free (s->between[0].data);
+  free (s->between[1].data);
   free (s->weights.data);
   free (s->counts);
   g_free (s);
@@ -518,7 +522,35 @@ smooth_line_strips (const SmoothWork *work, guint axis, guint item,
       (guint8 *) lwt_cpu_plane_row (to, row) + column * s->size);
 }
 
-/* Rows of the wavelet filter, without strips. */
+static void
+smooth_row_strips (
+    guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)
+{
+  const SmoothWork *work = user_data;
+
+  for (guint i = first; i < first + count; i++)
+    smooth_line_strips (work, 0, i, scratch, &work->from, &work->s->between[0]);
+}
+
+static void
+smooth_column_strips (
+    guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)
+{
+  const SmoothWork *work = user_data;
+
+  for (guint i = first; i < first + count; i++)
+    smooth_line_strips (work, 1, i, scratch, &work->s->between[0], &work->to);
+}
+
+static void
+run_strips (const SmoothWork *work, guint n, LwtCpuRowsFunc strips)
+{
+  lwt_cpu_threads_run (work->s->threads,
+      (n + LWT_CPU_STRIP - 1) / LWT_CPU_STRIP, 1, strips, (gpointer) work);
+}
+
+/* --- the wavelet filter --------------------------------------------------- */
+
 static void
 cascade_rows (
     guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)
@@ -538,47 +570,53 @@ cascade_rows (
           work->surface->missing + y * work->surface->words, n, x, w);
     else
       memcpy (x, from, n * s->size);
-    s->smooths->cascade_row (work->x, padded[0],
-        work->weighted ? padded[1] : NULL, get_work_row (scratch, 2),
-        get_work_row (scratch, 3));
-    memcpy (lwt_cpu_plane_row (&s->between, y), x, n * s->size);
+    for (guint i = 0; i <= (guint) work->weighted; i++)
+      memcpy (lwt_cpu_plane_row (&s->between[i], y),
+          s->smooths->cascade_row (
+              work->x, padded[i], get_work_row (scratch, 2)),
+          n * s->size);
+  }
+}
+
+/* Columns of the samples and of the weights. */
+static void
+cascade_columns (
+    guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)
+{
+  const SmoothWork *work = user_data;
+  const LwtCpuPlane *between = work->s->between;
+  SmoothWork columns = *work;
+
+  columns.weighted = FALSE;
+  for (guint i = first; i < first + count; i++) {
+    smooth_line_strips (&columns, 1, i, scratch, &between[0], &work->to);
+    if (work->weighted)
+      smooth_line_strips (&columns, 1, i, scratch, &between[1], &between[1]);
   }
 }
 
 static void
-smooth_row_strips (
+settle_rows (
     guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)
 {
   const SmoothWork *work = user_data;
 
-  for (guint i = first; i < first + count; i++)
-    smooth_line_strips (work, 0, i, scratch, &work->from, &work->s->between);
+  for (guint y = first; y < first + count; y++)
+    work->s->smooths->settle_row (lwt_cpu_plane_row (&work->to, y),
+        work->x->line->n, lwt_cpu_plane_row (&work->s->between[1], y),
+        lwt_cpu_plane_row (&work->from, y));
 }
 
 static void
-smooth_column_strips (
-    guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)
+run_wavelet (SmoothWork *work)
 {
-  const SmoothWork *work = user_data;
-
-  for (guint i = first; i < first + count; i++)
-    smooth_line_strips (work, 1, i, scratch, &work->s->between, &work->to);
-}
-
-static void
-run_strips (SmoothWork *work)
-{
+  const LwtCpuSmoother *s = work->s;
   const guint width = work->x->line->n, height = work->y->line->n;
 
-  if (work->s->plan->config.filter == LWT_FILTER_WAVELET)
-    lwt_cpu_rows_run (work->s->threads, height, width, cascade_rows, work);
-  else
-    lwt_cpu_threads_run (work->s->threads,
-        (height + LWT_CPU_STRIP - 1) / LWT_CPU_STRIP, 1, smooth_row_strips,
-        work);
-  lwt_cpu_threads_run (work->s->threads,
-      (width + LWT_CPU_STRIP - 1) / LWT_CPU_STRIP, 1, smooth_column_strips,
-      work);
+  lwt_cpu_rows_run (s->threads, height, width, cascade_rows, work);
+  run_strips (work, width, cascade_columns);
+  if (work->weighted)
+    lwt_cpu_rows_run (s->threads, height, width, settle_rows, work);
 }
 
 /* --- a surface ------------------------------------------------------------ */
@@ -597,10 +635,14 @@ lwt_cpu_smoother_run (LwtCpuSmoother *s, guint which,
     .from = *x,
     .to = *to };
 
-  if (s->strips)
-    run_strips (&work);
-  else if (s->plan->config.filter == LWT_FILTER_ROBUST_GAUSSIAN)
+  if (s->plan->config.filter == LWT_FILTER_WAVELET) {
+    run_wavelet (&work);
+  } else if (s->strips) {
+    run_strips (&work, work.y->line->n, smooth_row_strips);
+    run_strips (&work, work.x->line->n, smooth_column_strips);
+  } else if (s->plan->config.filter == LWT_FILTER_ROBUST_GAUSSIAN) {
     run_robust (&work, missing);
-  else
+  } else {
     run_gaussian (&work);
+  }
 }

@@ -177,6 +177,20 @@ divide_row (gpointer row, guint n, gconstpointer by)
     x[i] = weight[i] > 0 ? x[i] / weight[i] : 0;
 }
 
+static void
+settle_row (gpointer row, guint n, gconstpointer by, gconstpointer own)
+{
+  const T *weight = by, *x = own;
+  T *low = row;
+
+  for (guint i = 0; i < n; i++) {
+    const T rest = (T) LWT_SMOOTH_LEAST_WEIGHT - weight[i];
+    const T add = rest > 0 ? rest : 0;
+
+    low[i] = ONE_FMA (add, x[i], low[i]) / (weight[i] + add);
+  }
+}
+
 /* --- the robust filter ---------------------------------------------------- */
 
 static void
@@ -233,19 +247,11 @@ scatter_strip (gconstpointer from, gsize along, gsize across, guint n,
       x[i * along + l * across] = strip[i * STRIP + l];
 }
 
-/* A sample at distance @d, or zeros beyond the ends. */
-LWT_ALWAYS const T *
-reach_out (const T *strip, gint64 i, gint64 n, const T *zeros)
-{
-  return i >= 0 && i < n ? strip + i * STRIP : zeros;
-}
-
 /* sum = x / 2 + the weighted pairs of neighbours, for all lanes */
 LWT_ALWAYS void
 sum_pairs (const LwtCpuSmoothLine *l, const T *strip, gint64 i, guint level,
     T sum[STRIP])
 {
-  static const T zeros[STRIP];
   const gint64 n = l->line->n;
   V sums[PARTS];
 
@@ -253,12 +259,10 @@ sum_pairs (const LwtCpuSmoothLine *l, const T *strip, gint64 i, guint level,
     sums[p] = V_MUL (V_SET ((T) 0.5), V_LOAD (strip + i * STRIP + p * LANES));
   for (guint k = 0; k < l->line->n_taps; k++) {
     const gint64 d = (gint64) (2 * k + 1) << level;
-    const T *low = reach_out (strip, i - d, n, zeros);
-    const T *high = reach_out (strip, i + d, n, zeros);
+    const T *low = strip + lwt_smooth_mirror (i - d, n) * STRIP;
+    const T *high = strip + lwt_smooth_mirror (i + d, n) * STRIP;
     const V tap = V_SET (((const T *) l->tap)[k]);
 
-    if (d >= n)
-      break;
     for (guint p = 0; p < PARTS; p++)
       sums[p] = V_FMA (tap,
           V_ADD (V_LOAD (low + p * LANES), V_LOAD (high + p * LANES)), sums[p]);
@@ -267,103 +271,72 @@ sum_pairs (const LwtCpuSmoothLine *l, const T *strip, gint64 i, guint level,
     V_STORE (sum + p * LANES, sums[p]);
 }
 
-/* @a to @b; @weight: 1 and 0 for missing points; %NULL: none is missing */
-static void
-smooth_level (const LwtCpuSmoothLine *l, guint level, gboolean last, const T *a,
-    const T *weight, T *b)
+static T *
+run_cascade (const LwtCpuSmoothLine *l, T *a, T *b)
 {
   const LwtSmoothLine *line = l->line;
-  const T *inverse = (const T *) l->inverse + (gsize) level * line->n;
-  const T blend = last ? (T) line->blend : 0;
-
-  for (guint i = 0; i < line->n; i++) {
-    const T *own = a + (gsize) i * STRIP;
-    T *out = b + (gsize) i * STRIP;
-    T sum[STRIP], weights[STRIP];
-
-    sum_pairs (l, a, i, level, sum);
-    if (weight != NULL)
-      sum_pairs (l, weight, i, level, weights);
-    for (guint c = 0; c < STRIP; c++) {
-      T y = sum[c] * inverse[i];
-
-      if (weight != NULL)
-        y = weight[(gsize) i * STRIP + c] == 0         ? 0
-            : weights[c] < (T) LWT_SMOOTH_LEAST_WEIGHT ? own[c]
-                                                       : sum[c] / weights[c];
-      else if (inverse[i] == 0)
-        y = own[c];
-      out[c] = last ? ONE_FMA (blend, own[c] - y, y) : y;
-    }
-  }
-}
-
-/* The same as sum_pairs() along a row with zeros around it. */
-static void
-sum_row_pairs (
-    const LwtCpuSmoothLine *l, const T *row, guint level, gpointer to)
-{
-  const guint n = l->line->n;
-  const T *taps = l->tap;
-  T *sums = to;
-
-  /* rows are longer than n by more than a vector */
-  for (guint i = 0; i < n; i += LANES) {
-    V sum = V_MUL (V_SET ((T) 0.5), V_LOAD (row + i));
-
-    for (guint k = 0; k < l->line->n_taps; k++) {
-      const gsize d = (gsize) (2 * k + 1) << level;
-
-      if (d >= n)
-        break;
-      sum = V_FMA (V_SET (taps[k]),
-          V_ADD (V_LOAD (row + i - d), V_LOAD (row + i + d)), sum);
-    }
-    V_STORE (sums + i, sum);
-  }
-}
-
-static void
-cascade_row (const LwtCpuSmoothLine *l, gpointer padded, gconstpointer padded_w,
-    gpointer work, gpointer work_w)
-{
-  const LwtSmoothLine *line = l->line;
-  const guint n = line->n;
-  T *row = (T *) padded + l->pad, *sums = work, *weights = work_w;
-  const T *weight = padded_w ? (const T *) padded_w + l->pad : NULL;
 
   for (guint level = 0; level < line->levels; level++) {
     const gboolean last = level + 1 == line->levels;
-    const T *inverse = (const T *) l->inverse + (gsize) level * n;
-    const T blend = last ? (T) line->blend : 0;
+    const T blend = (T) line->blend;
+    T *other = a;
 
-    sum_row_pairs (l, row, level, sums);
-    if (weight != NULL) {
-      sum_row_pairs (l, weight, level, weights);
-      for (guint i = 0; i < n; i++)
-        sums[i] = weight[i] == 0 ? 0
-                  : weights[i] < (T) LWT_SMOOTH_LEAST_WEIGHT
-                      ? row[i]
-                      : sums[i] / weights[i];
-    } else {
-      for (guint i = 0; i < n; i++)
-        sums[i] = inverse[i] == 0 ? row[i] : sums[i] * inverse[i];
+    for (guint i = 0; i < line->n; i++) {
+      const T *own = a + (gsize) i * STRIP;
+      T *out = b + (gsize) i * STRIP;
+
+      sum_pairs (l, a, i, level, out);
+      for (guint c = 0; c < STRIP && last; c++)
+        out[c] = ONE_FMA (blend, own[c] - out[c], out[c]);
     }
-    if (last)
-      for (guint i = 0; i < n; i++)
-        row[i] = ONE_FMA (blend, row[i] - sums[i], sums[i]);
-    else
-      memcpy (row, sums, n * sizeof (T));
+    a = b;
+    b = other;
+  }
+  return a;
+}
+
+/* Mirrors @reach samples at each end of a row of @n. */
+LWT_ALWAYS void
+mirror_ends (T *row, guint n, guint reach)
+{
+  T *last = row + n - 1;
+
+  /* samples farther away than the other end are mirrored there first */
+  for (gsize k = 1; k <= reach; k++) {
+    row[-(gssize) k] = row[k];
+    last[k] = last[-(gssize) k];
   }
 }
 
-static T *
-run_cascade (const LwtCpuSmoothLine *l, T *a, const T *weight, T *b)
+static gpointer
+cascade_row (const LwtCpuSmoothLine *l, gpointer padded, gpointer work)
 {
-  for (guint level = 0; level < l->line->levels; level++) {
+  const LwtSmoothLine *line = l->line;
+  const guint n = line->n;
+  const T *taps = l->tap;
+  T *a = (T *) padded + l->pad, *b = (T *) work + l->pad;
+
+  for (guint level = 0; level < line->levels; level++) {
+    const gboolean last = level + 1 == line->levels;
+    const V blend = V_SET ((T) line->blend);
     T *other = a;
 
-    smooth_level (l, level, level + 1 == l->line->levels, a, weight, b);
+    mirror_ends (a, n, (2 * line->n_taps - 1) << level);
+    /* rows are longer than n by more than a vector */
+    for (guint i = 0; i < n; i += LANES) {
+      const V own = V_LOAD (a + i);
+      V sum = V_MUL (V_SET ((T) 0.5), own);
+
+      for (guint k = 0; k < line->n_taps; k++) {
+        const gsize d = (gsize) (2 * k + 1) << level;
+
+        sum = V_FMA (V_SET (taps[k]),
+            V_ADD (V_LOAD (a + i - d), V_LOAD (a + i + d)), sum);
+      }
+      if (last)
+        sum = V_FMA (blend, V_SUB (own, sum), sum);
+      V_STORE (b + i, sum);
+    }
     a = b;
     b = other;
   }
@@ -557,7 +530,7 @@ smooth_strip (const LwtCpuSmoothLine *l, LwtFilter filter, gpointer strip,
     gconstpointer weight, gpointer work)
 {
   if (filter == LWT_FILTER_WAVELET)
-    return run_cascade (l, strip, weight, work);
+    return run_cascade (l, strip, work);
   if (filter == LWT_FILTER_SPLINE)
     return run_spline (l, strip, weight, work);
   return run_moments (l, strip, weight, work);
@@ -571,6 +544,7 @@ const LwtCpuSmooths LWT_CPU (smooths) = {
   .weigh_row = weigh_row,
   .normalise_row = normalise_row,
   .divide_row = divide_row,
+  .settle_row = settle_row,
   .deviate_row = deviate_row,
   .judge_row = judge_row,
   .gather_strip = gather_strip,

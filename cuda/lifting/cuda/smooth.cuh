@@ -25,6 +25,8 @@ typedef struct {
  * @column_blocks: wavelet: thread blocks that walk down columns at once
  * @smooth: [k] the low-pass for cut-off k, kept if it is subtracted from an earlier one
  * @between: wavelet: [k] the rows of that low-pass, [3] levels on the way
+ * @weighted: wavelet with missing points: [0] the points' weights, and the low-pass that
+ *   is to be divided by [1], that of the weights
  * @rows, @coarse, @middle, @tall: Gaussian: small pictures of the samples and of their
  *   weights
  */
@@ -35,7 +37,7 @@ typedef struct {
   gboolean own[3];
   gint column_blocks;
   LwtPicture smooth[3];
-  LwtPicture between[4];
+  LwtPicture between[4], weighted[2];
   LwtPicture rows[2], coarse[2], middle[2], tall[2];
 } LwtDeviceSmoother;
 

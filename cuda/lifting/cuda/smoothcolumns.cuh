@@ -2,8 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Kernel of the undecimated wavelet along y, without missing points: several levels in one
- * pass over memory. A thread walks down a column and keeps the samples that each level
+/* Kernel of the undecimated wavelet along y: several levels in one pass over memory. A thread walks down a column and keeps the samples that each level
  * needs in registers. The bits are those of the levels one by one, as in
  * smoothkernels.cuh. */
 #pragma once
@@ -30,7 +29,6 @@ smooth_column_levels (gint taps)
 /**
  * SmoothColumns: levels @first, @first + 1, .. along y. A line is every 2^@first-th sample
  * of a column.
- * @inverse: of level @first
  * @n: samples of a column
  * @chunk, @chunks: results of a thread, and threads that share a line
  * @to: where the results are the next levels' input; otherwise they end the low-pass:
@@ -39,7 +37,7 @@ smooth_column_levels (gint taps)
  */
 template <typename T> struct SmoothColumns {
   SmoothPicture<const T> from;
-  const T *taps, *inverse;
+  const T *taps;
   gint n, first;
   gint chunk, chunks;
   SmoothPicture<T> to;
@@ -95,11 +93,11 @@ template <typename T, gint TAPS, gint LEVELS> struct SmoothWindow {
   }
 };
 
-/* Samples from @p on; those that do not exist are 0. */
+/* Samples from @p on; beyond a column of @n they are mirrored. */
 template <typename T>
 static __device__ __forceinline__ void
 smooth_walk_load (const SmoothPicture<const T> &from, const SmoothWalk &walk,
-    gint p, T samples[LWT_SMOOTH_BATCH])
+    gint n, gint p, T samples[LWT_SMOOTH_BATCH])
 {
   SmoothPath<const T> path = smooth_walk_begin (from, walk, p);
 
@@ -109,8 +107,9 @@ smooth_walk_load (const SmoothPicture<const T> &from, const SmoothWalk &walk,
       samples[b] = *path.at;
   else
 #pragma unroll
-    for (gint b = 0; b < LWT_SMOOTH_BATCH; b++, path.at += path.step)
-      samples[b] = p + b >= 0 && p + b < walk.high ? *path.at : (T) 0;
+    for (gint b = 0; b < LWT_SMOOTH_BATCH; b++)
+      samples[b] = smooth_at (from, walk.x,
+          (gint) lwt_smooth_mirror (walk.row + (p + b) * walk.step, n));
 }
 
 /* Input and results of the last level, for a batch */
@@ -119,35 +118,26 @@ template <typename T> struct SmoothBatch {
 };
 
 /* Level @LEVEL and later ones for the batch that the window got, whose first sample is at
- * position @p; the next batch is loaded meanwhile. @BORDER: results that do not exist are
- * 0, others have weights of their own */
-template <typename T, gint TAPS, gint LEVELS, gint LEVEL, bool BORDER>
+ * position @p; the next batch is loaded meanwhile. */
+template <typename T, gint TAPS, gint LEVELS, gint LEVEL>
 static __device__ __forceinline__ void
 smooth_walk_levels (const SmoothColumns<T> &task, const SmoothWalk &walk,
-    gint p, const T taps[TAPS], const T inverses[LEVELS],
-    SmoothWindow<T, TAPS, LEVELS> &window, SmoothBatch<T> *batch)
+    gint p, const T taps[TAPS], SmoothWindow<T, TAPS, LEVELS> &window,
+    SmoothBatch<T> *batch)
 {
   typedef SmoothWindow<T, TAPS, LEVELS> Window;
   const gint reach = Window::REACH << LEVEL;
   T *const kept = window.v + Window::begin (LEVEL);
   const T *x = kept + reach;
-  const T *inverse = task.inverse + (gsize) LEVEL * (gsize) task.n
-                     + (gssize) (walk.row + (p - reach) * walk.step);
 
 #pragma unroll
-  for (gint b = 0; b < LWT_SMOOTH_BATCH; b++, inverse += walk.step) {
+  for (gint b = 0; b < LWT_SMOOTH_BATCH; b++) {
     T value = (T) 0.5 * x[b];
 
 #pragma unroll
     for (gint k = 0; k < TAPS; k++)
       value = fma (taps[k],
           x[b - ((2 * k + 1) << LEVEL)] + x[b + ((2 * k + 1) << LEVEL)], value);
-    if (!BORDER)
-      value *= inverses[LEVEL];
-    else if ((guint) (p - reach + b) >= (guint) walk.high)
-      value = 0;
-    else
-      value = *inverse == 0 ? x[b] : value * *inverse;
     if constexpr (LEVEL + 1 < LEVELS) {
       window.v[Window::begin (LEVEL + 1) + Window::keeps (LEVEL + 1) + b] =
           value;
@@ -160,11 +150,11 @@ smooth_walk_levels (const SmoothColumns<T> &task, const SmoothWalk &walk,
   for (gint i = 0; i < Window::keeps (LEVEL); i++)
     kept[i] = kept[i + LWT_SMOOTH_BATCH];
   if constexpr (LEVEL == 0)
-    smooth_walk_load (
-        task.from, walk, p + LWT_SMOOTH_BATCH, kept + Window::keeps (0));
+    smooth_walk_load (task.from, walk, task.n, p + LWT_SMOOTH_BATCH,
+        kept + Window::keeps (0));
   if constexpr (LEVEL + 1 < LEVELS)
-    smooth_walk_levels<T, TAPS, LEVELS, LEVEL + 1, BORDER> (
-        task, walk, p - reach, taps, inverses, window, batch);
+    smooth_walk_levels<T, TAPS, LEVELS, LEVEL + 1> (
+        task, walk, p - reach, taps, window, batch);
 }
 
 /* Writes results from position @p on, if they are wanted. */
@@ -227,37 +217,32 @@ smooth_walk_store (const SmoothColumns<T> &task, const SmoothWalk &walk, gint p,
 
 template <typename T, gint TAPS, gint LEVELS>
 static __device__ __forceinline__ void
-smooth_walk (const SmoothColumns<T> &task, const SmoothWalk &walk,
-    const T taps[TAPS], const T inverses[LEVELS])
+smooth_walk (
+    const SmoothColumns<T> &task, const SmoothWalk &walk, const T taps[TAPS])
 {
   typedef SmoothWindow<T, TAPS, LEVELS> Window;
   const gint delay = Window::DELAY, n = LWT_SMOOTH_BATCH;
-  const gint reach = Window::REACH << (LEVELS - 1);
   const bool ends = task.to.data == NULL;
-  /* the first batch of results ends what is loaded for it; before a line there is
-   * nothing */
-  const gint early = walk.low == 0 ? delay : 2 * delay;
-  gint p = walk.low + delay - (early + n - 1) / n * n;
+  /* the first batch of results ends what is loaded for it */
+  gint p = walk.low + delay - (2 * delay + n - 1) / n * n;
   Window window;
 
 #pragma unroll
   for (gint i = 0; i < (gint) G_N_ELEMENTS (window.v); i++)
     window.v[i] = 0;
-  smooth_walk_load (task.from, walk, p, window.v + Window::keeps (0));
+  smooth_walk_load (task.from, walk, task.n, p, window.v + Window::keeps (0));
   for (; p < walk.end + delay; p += n) {
     SmoothBatch<T> batch;
     SmoothBatchBeside<T> beside;
 
     if (ends && task.output.difference.data != NULL && p - delay >= walk.low)
-      smooth_walk_load (task.output.before, walk, p - delay, beside.before);
+      smooth_walk_load (
+          task.output.before, walk, task.n, p - delay, beside.before);
     if (ends && task.output.next.data != NULL && p - delay >= walk.low)
-      smooth_walk_load (task.output.after, walk, p - delay, beside.after);
-    if (p >= delay + reach && p + n <= walk.high)
-      smooth_walk_levels<T, TAPS, LEVELS, 0, false> (
-          task, walk, p, taps, inverses, window, &batch);
-    else
-      smooth_walk_levels<T, TAPS, LEVELS, 0, true> (
-          task, walk, p, taps, inverses, window, &batch);
+      smooth_walk_load (
+          task.output.after, walk, task.n, p - delay, beside.after);
+    smooth_walk_levels<T, TAPS, LEVELS, 0> (
+        task, walk, p, taps, window, &batch);
     if (p - delay >= walk.low)
       smooth_walk_store (task, walk, p - delay, batch, beside);
   }
@@ -270,7 +255,7 @@ smooth_run_columns (const SmoothColumns<T> &task)
 {
   const gint rows = task.chunks << task.first;
   SmoothWalk walk;
-  T taps[TAPS], inverses[LEVELS];
+  T taps[TAPS];
 
   walk.x = (gint) (blockIdx.x * LWT_SMOOTH_COLUMN_THREADS + threadIdx.x);
   walk.step = 1 << task.first;
@@ -278,14 +263,11 @@ smooth_run_columns (const SmoothColumns<T> &task)
     return;
   for (gint k = 0; k < TAPS; k++)
     taps[k] = task.taps[k];
-  for (gint level = 0; level < LEVELS; level++)
-    inverses[level] =
-        task.inverse[(gsize) level * (gsize) task.n + (gsize) task.n / 2];
   for (gint row = (gint) blockIdx.y; row < rows; row += (gint) gridDim.y) {
     walk.row = row & (walk.step - 1);
     walk.low = (row >> task.first) * task.chunk;
     walk.high = (task.n - walk.row + walk.step - 1) >> task.first;
     walk.end = min (walk.low + task.chunk, walk.high);
-    smooth_walk<T, TAPS, LEVELS> (task, walk, taps, inverses);
+    smooth_walk<T, TAPS, LEVELS> (task, walk, taps);
   }
 }

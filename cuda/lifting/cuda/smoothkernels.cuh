@@ -215,12 +215,24 @@ smooth_put_quad (const SmoothOutput<T> &to, gint x, gint y, SmoothQuad<T> value,
   smooth_store_quad (&smooth_at (to.form, x, y), value);
 }
 
-/* Components of a low-pass that is in memory. */
+/* Components of a low-pass that is in memory. @weights: (NULL data): to divide it by */
 template <typename T> struct SmoothCopy {
-  SmoothPicture<const T> from;
+  SmoothPicture<const T> from, weights;
   SmoothOutput<T> to;
   guint32 *not_finite;
 };
+
+/* A low-pass of weighted samples divided by that of the weights. Where these add up to
+ * little, the rest of the least weight is that of the point itself, @own. */
+template <typename T>
+static __device__ __forceinline__ T
+smooth_settle (T value, T weight, T own)
+{
+  const T rest = (T) LWT_SMOOTH_LEAST_WEIGHT - weight;
+  const T add = rest > 0 ? rest : 0;
+
+  return fma (add, own, value) / (weight + add);
+}
 
 template <typename T>
 static __device__ __forceinline__ void
@@ -230,10 +242,37 @@ smooth_copy (const SmoothCopy<T> &task)
 
   for (gint y = (gint) blockIdx.y; x < task.to.width && y < task.to.height;
        y += (gint) gridDim.y) {
-    const T value = smooth_at (task.from, x, y);
+    T value = smooth_at (task.from, x, y);
 
+    if (task.weights.data != NULL)
+      value = smooth_settle (value, smooth_at (task.weights, x, y),
+          smooth_at (task.to.before, x, y));
     smooth_check (value, task.not_finite);
     smooth_put (task.to, x, y, value);
+  }
+}
+
+/* Weights of the points of a picture, whose missing ones become 0 */
+template <typename T> struct SmoothWeights {
+  SmoothPicture<T> picture, weights;
+  const guint32 *missing;
+  guint words;
+  gint width, height;
+};
+
+template <typename T>
+static __device__ __forceinline__ void
+smooth_weigh (const SmoothWeights<T> &task)
+{
+  const gint x = (gint) (blockIdx.x * LWT_SMOOTH_THREADS + threadIdx.x);
+
+  for (gint y = (gint) blockIdx.y; x < task.width && y < task.height;
+       y += (gint) gridDim.y) {
+    const bool there = smooth_is_there (task.missing, task.words, x, y);
+
+    smooth_at (task.weights, x, y) = there ? 1 : 0;
+    if (!there)
+      smooth_at (task.picture, x, y) = 0;
   }
 }
 
@@ -429,55 +468,35 @@ smooth_widen_rows (const SmoothWidening<T> &task)
   }
 }
 
-/* --- wavelet: a level with missing points, or of any number of taps --------- */
+/* --- wavelet: a level of any number of taps --------------------------------- */
 
 /**
  * SmoothLevel: a level of the undecimated wavelet along an axis
  * @distance: 2^level; @n: samples along the axis
- * @inverse: of this level; @blend: in the last level, else 0
+ * @blend: in the last level
  */
 template <typename T> struct SmoothLevel {
-  SmoothSource<T> from;
+  SmoothPicture<const T> from;
   SmoothPicture<T> to;
-  const T *taps, *inverse;
+  const T *taps;
   guint axis;
   gint n_taps, n;
-  long long distance;
+  gint64 distance;
   T blend;
   bool last;
   gint width, height;
   guint32 *not_finite;
 };
 
-/* Sample @i, 0..n - 1, of the line through (x, y), or 0 beyond. */
+/* Sample @i of the line through (x, y) */
 template <typename T>
 static __device__ __forceinline__ T
-smooth_reach (const SmoothLevel<T> &task, const SmoothSource<T> &from,
-    long long i, gint x, gint y)
+smooth_reach (const SmoothLevel<T> &task, gint64 i, gint x, gint y)
 {
-  if (i < 0 || i >= task.n)
-    return 0;
-  return task.axis == 0 ? smooth_read (from, (gint) i, y)
-                        : smooth_read (from, x, (gint) i);
-}
+  const gint at = (gint) lwt_smooth_mirror (i, task.n);
 
-template <typename T>
-static __device__ __forceinline__ T
-smooth_sum_pairs (
-    const SmoothLevel<T> &task, const SmoothSource<T> &from, gint x, gint y)
-{
-  const long long i = task.axis == 0 ? x : y;
-  T sum = (T) 0.5 * smooth_read (from, x, y);
-
-  for (gint k = 0; k < task.n_taps; k++) {
-    const long long d = (2 * k + 1) * task.distance;
-
-    sum = fma (task.taps[k],
-        smooth_reach (task, from, i - d, x, y)
-            + smooth_reach (task, from, i + d, x, y),
-        sum);
-  }
-  return sum;
+  return task.axis == 0 ? smooth_at (task.from, at, y)
+                        : smooth_at (task.from, x, at);
 }
 
 template <typename T>
@@ -485,24 +504,21 @@ static __device__ __forceinline__ void
 smooth_run_level (const SmoothLevel<T> &task)
 {
   const gint x = (gint) (blockIdx.x * LWT_SMOOTH_THREADS + threadIdx.x);
-  SmoothSource<T> weights = task.from;
 
-  weights.weights = true;
   for (gint y = (gint) blockIdx.y; x < task.width && y < task.height;
        y += (gint) gridDim.y) {
-    const T own = smooth_read (task.from, x, y);
-    const T sum = smooth_sum_pairs (task, task.from, x, y);
-    const T inverse = task.inverse[task.axis == 0 ? x : y];
-    T value = inverse == 0 ? own : sum * inverse;
+    const gint64 i = task.axis == 0 ? x : y;
+    const T own = smooth_at (task.from, x, y);
+    T value = (T) 0.5 * own;
 
-    smooth_check (own, task.not_finite);
-    if (task.from.missing != NULL) {
-      const T weight = smooth_sum_pairs (task, weights, x, y);
+    for (gint k = 0; k < task.n_taps; k++) {
+      const gint64 d = (2 * k + 1) * task.distance;
 
-      value = smooth_read (weights, x, y) == 0       ? 0
-              : weight < (T) LWT_SMOOTH_LEAST_WEIGHT ? own
-                                                     : sum / weight;
+      value = fma (task.taps[k],
+          smooth_reach (task, i - d, x, y) + smooth_reach (task, i + d, x, y),
+          value);
     }
+    smooth_check (own, task.not_finite);
     if (task.last)
       value = fma (task.blend, own - value, value);
     smooth_at (task.to, x, y) = value;
@@ -530,22 +546,20 @@ template <typename T> struct SmoothEnd {
 };
 
 /**
- * SmoothCascade: levels @first to @first + @n_levels - 1 along x, without missing points.
+ * SmoothCascade: levels @first to @first + @n_levels - 1 along x.
  * A tile has 2^LANE_BITS lines, with LANE_BITS 0 a single one. A line is every
  * 2^@first-th sample of a row; the lines of a tile begin at adjacent samples.
  * @n: samples of a row
- * @inverse: of level @first
  * @length: samples of a tile's line, @inner results and @halo neighbours at each end, all
- *   multiples of four; those of a @whole line do not exist
+ *   multiples of four; beyond the row samples are mirrored
  * @tiles: of a row
  */
 template <typename T> struct SmoothCascade {
   SmoothPicture<const T> from;
-  const T *taps, *inverse;
+  const T *taps;
   gint n;
   gint first, n_levels;
   gint length, inner, halo, tiles;
-  bool whole;
   guint n_ends;
   SmoothEnd<T> ends[4];
   gint height;
@@ -577,14 +591,14 @@ smooth_find_lines (
 }
 
 /* LWT_SMOOTH_RUN results from p on, D = 2^level positions apart. Reads beyond the tile for
- * those from @high on, which are not wanted. @border: weights differ from result to result */
+ * those from @high on, which are not wanted. */
 template <typename T, gint TAPS, gint BITS, gint D>
 static __device__ __forceinline__ void
-smooth_tile_run (const SmoothCascade<T> &task, const SmoothLines &lines,
-    const T taps[TAPS], const T *inverses, gint p, gint lane, gint high,
-    bool border, const T *a, T *b)
+smooth_tile_run (
+    const T taps[TAPS], gint p, gint lane, gint high, const T *a, T *b)
 {
   const gint reach = 2 * TAPS - 1;
+  const bool whole = p + (LWT_SMOOTH_RUN - 1) * D < high;
   T x[LWT_SMOOTH_RUN + 2 * reach];
 
   a += (p << BITS) + lane;
@@ -600,48 +614,26 @@ smooth_tile_run (const SmoothCascade<T> &task, const SmoothLines &lines,
     for (gint k = 0; k < TAPS; k++)
       sum = fma (
           taps[k], x[j + reach - 2 * k - 1] + x[j + reach + 2 * k + 1], sum);
-    x[j] = sum; /* later results do not need this sample */
+    if (whole || p + j * D < high)
+      b[j * D << BITS] = sum;
   }
-  if (!border) {
-    const T inverse = inverses[task.n / 2];
-
-#pragma unroll
-    for (gint j = 0; j < LWT_SMOOTH_RUN; j++)
-      b[j * D << BITS] = x[j] * inverse;
-    return;
-  }
-  inverses += lines.origin + p * lines.step;
-#pragma unroll
-  for (gint j = 0; j < LWT_SMOOTH_RUN; j++)
-    if (p + j * D < high) {
-      const T inverse = inverses[j * D * lines.step];
-
-      b[j * D << BITS] = inverse == 0 ? a[j * D << BITS] : x[j] * inverse;
-    }
 }
 
 /* A level of the tile @a to @b. */
 template <typename T, gint TAPS, gint BITS, gint D>
 static __device__ __forceinline__ void
-smooth_tile_level (const SmoothCascade<T> &task, gint level,
-    const SmoothLines &lines, const T taps[TAPS], const T *a, T *b)
+smooth_tile_level (
+    const SmoothCascade<T> &task, const T taps[TAPS], const T *a, T *b)
 {
-  const gint reach = (2 * TAPS - 1) * D;
-  /* samples that have all neighbours in the tile, where there are 0 beyond the line */
-  const gint edge = task.whole ? 0 : (2 * TAPS - 1) * (2 * D - 1);
-  const gint first = max (edge, lines.low);
-  const gint high = min (lines.high, task.length - edge);
+  /* the samples from here to the other end have all neighbours in the tile */
+  const gint edge = (2 * TAPS - 1) * (2 * D - 1);
+  const gint high = task.length - edge;
   const gint lane = (gint) threadIdx.x & ((1 << BITS) - 1);
   const gint run = (gint) threadIdx.x >> BITS;
-  const T *inverses = task.inverse + (gsize) level * (gsize) task.n;
 
-  for (gint p = first + run % D + run / D * (D * LWT_SMOOTH_RUN); p < high;
+  for (gint p = edge + run % D + run / D * (D * LWT_SMOOTH_RUN); p < high;
        p += (LWT_SMOOTH_THREADS >> BITS) * LWT_SMOOTH_RUN)
-    smooth_tile_run<T, TAPS, BITS, D> (task, lines, taps, inverses, p, lane,
-        high,
-        p - reach < lines.low
-            || p + (LWT_SMOOTH_RUN - 1) * D + reach >= lines.high,
-        a, b);
+    smooth_tile_run<T, TAPS, BITS, D> (taps, p, lane, high, a, b);
 }
 
 /* Four samples of a row that are side by side in a tile: the @k-th that the thread takes
@@ -685,19 +677,20 @@ smooth_load_tile (const SmoothCascade<T> &task, const SmoothLines &lines, T *a)
   smooth_wait_for_copies ();
 }
 
-/* Clears the samples of a tile that do not exist. @lines: of lane @lane */
+/* Reads the samples of a tile that are beyond the row. @lines: of lane @lane */
 template <gint BITS, typename T>
 static __device__ __forceinline__ void
-smooth_clear_margins (
+smooth_mirror_margins (
     const SmoothCascade<T> &task, const SmoothLines &lines, gint lane, T *tile)
 {
   const gint step = LWT_SMOOTH_THREADS >> BITS;
-  const gint thread = (gint) threadIdx.x >> BITS;
+  const gint high = max (lines.high, 0);
 
-  for (gint p = thread; p < lines.low; p += step)
-    tile[(p << BITS) + lane] = 0;
-  for (gint p = max (lines.high, 0) + thread; p < task.length; p += step)
-    tile[(p << BITS) + lane] = 0;
+  for (gint p = (gint) threadIdx.x >> BITS; p < task.length; p += step)
+    if (p < lines.low || p >= high)
+      tile[(p << BITS) + lane] = smooth_at (task.from,
+          (gint) lwt_smooth_mirror (lines.origin + p * lines.step, task.n),
+          lines.y);
 }
 
 /* Writes the results of a level from @a to @b. A sample that is not finite makes the
@@ -749,25 +742,24 @@ smooth_run_cascade (const SmoothCascade<T> &task, T *shared)
     T *a = shared, *b = shared + ((gsize) task.length << BITS);
 
     smooth_load_tile<BITS> (task, quads, a);
-    smooth_clear_margins<BITS> (task, lines, lane, a);
-    smooth_clear_margins<BITS> (task, lines, lane, b);
+    smooth_mirror_margins<BITS> (task, lines, lane, a);
     __syncthreads ();
     for (gint level = 0; level < task.n_levels; level++) {
       T *other = a;
       bool ends = false;
 
       if (level == 0)
-        smooth_tile_level<T, TAPS, BITS, 1> (task, 0, lines, taps, a, b);
+        smooth_tile_level<T, TAPS, BITS, 1> (task, taps, a, b);
       else if (level == 1)
-        smooth_tile_level<T, TAPS, BITS, 2> (task, 1, lines, taps, a, b);
+        smooth_tile_level<T, TAPS, BITS, 2> (task, taps, a, b);
       else if (level == 2)
-        smooth_tile_level<T, TAPS, BITS, 4> (task, 2, lines, taps, a, b);
+        smooth_tile_level<T, TAPS, BITS, 4> (task, taps, a, b);
       else if (BITS == 0 && level == 3)
-        smooth_tile_level<T, TAPS, BITS, 8> (task, 3, lines, taps, a, b);
+        smooth_tile_level<T, TAPS, BITS, 8> (task, taps, a, b);
       else if (BITS == 0 && level == 4)
-        smooth_tile_level<T, TAPS, BITS, 16> (task, 4, lines, taps, a, b);
+        smooth_tile_level<T, TAPS, BITS, 16> (task, taps, a, b);
       else if (BITS == 0)
-        smooth_tile_level<T, TAPS, BITS, 32> (task, 5, lines, taps, a, b);
+        smooth_tile_level<T, TAPS, BITS, 32> (task, taps, a, b);
       __syncthreads ();
       for (guint i = 0; i < task.n_ends; i++)
         if (task.ends[i].level == level) {

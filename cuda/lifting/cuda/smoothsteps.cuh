@@ -60,7 +60,6 @@ list_tables (LwtDeviceSmoother *s, guint which, guint axis, Table tables[])
   const LwtSmoothLine *line = &s->lines[which][axis];
   LwtSmoothTables *t = &s->tables[which][axis];
   const gsize near = 2 * (gsize) line->reach + 1;
-  const gsize inverse = (gsize) MAX (line->levels, 1) * line->n;
   const gsize middle = 2 * (gsize) line->middle_reach + 1;
   const gsize far = (2 * (gsize) line->margin + 1) * line->period;
 
@@ -69,7 +68,7 @@ list_tables (LwtDeviceSmoother *s, guint which, guint axis, Table tables[])
   tables[0] = { line->near, near, t->n_near, &t->near };
   tables[1] = { line->middle, middle, middle, &t->middle };
   tables[2] = { line->far, far, far, &t->far };
-  tables[3] = { line->inverse, inverse, inverse, &t->inverse };
+  tables[3] = { line->inverse, line->n, line->n, &t->inverse };
   tables[4] = { line->tap, line->n_taps, MAX (line->n_taps, MOST_TILE_TAPS),
     &t->tap };
 }
@@ -120,14 +119,14 @@ get_check (const SmoothRun<T> &run, LwtPicture from)
   return from.data == run.task->picture.data ? run.not_finite : NULL;
 }
 
-/* Components of a low-pass, or x, that is in memory. */
+/* Components of a low-pass, or x, that is in memory. @weights: (NULL data): to divide by */
 template <typename T>
 gboolean
-copy_low_pass (
-    const SmoothRun<T> &run, LwtPicture low, const SmoothOutput<T> &output)
+copy_low_pass (const SmoothRun<T> &run, LwtPicture low, LwtPicture weights,
+    const SmoothOutput<T> &output)
 {
-  const SmoothCopy<T> task = { to_elements<const T> (low), output,
-    get_check (run, low) };
+  const SmoothCopy<T> task = { to_elements<const T> (low),
+    to_elements<const T> (weights), output, get_check (run, low) };
 
   return SMOOTH_START (smooth_copy<T>, task, run.task->width, run.task->height,
       run.stream, run.error);
@@ -276,33 +275,30 @@ smooth_gaussian (const SmoothRun<T> &run, guint which)
 
 /* --- wavelet -------------------------------------------------------------- */
 
-/* Level by level, along x, then along y. */
+/* Level by level, along x, then along y. Makes @output of low-pass @which of @low. */
 template <typename T>
 gboolean
-smooth_by_levels (const SmoothRun<T> &run, guint which)
+run_levels (const SmoothRun<T> &run, guint which, LwtPicture low,
+    const SmoothOutput<T> &output)
 {
   LwtDeviceSmoother *s = run.s;
   const LwtPicture places[2] = { s->between[which], s->between[3] };
-  LwtPicture low = run.task->picture;
   guint turn = 0;
 
   for (guint axis = 0; axis < 2; axis++) {
     const LwtSmoothLine *line = &s->lines[which][axis];
-    const LwtSmoothTables *t = &s->tables[which][axis];
 
     for (guint level = 0; level < line->levels; level++) {
       const LwtPicture to = places[turn++ & 1];
       SmoothLevel<T> task = {};
 
-      task.from = to_surface (run, false);
-      task.from.picture = to_elements<const T> (low);
+      task.from = to_elements<const T> (low);
       task.to = to_elements<T> (to);
-      task.taps = (const T *) t->tap;
-      task.inverse = (const T *) t->inverse + (gsize) level * line->n;
+      task.taps = (const T *) s->tables[which][axis].tap;
       task.axis = axis;
       task.n_taps = (gint) line->n_taps;
       task.n = (gint) line->n;
-      task.distance = 1ll << level;
+      task.distance = (gint64) 1 << level;
       task.blend = (T) line->blend;
       task.last = level + 1 == line->levels;
       task.width = (gint) run.task->width;
@@ -314,7 +310,7 @@ smooth_by_levels (const SmoothRun<T> &run, guint which)
       low = to;
     }
   }
-  return copy_low_pass (run, low, run.outputs[which]);
+  return copy_low_pass (run, low, LwtPicture{ NULL, 0 }, output);
 }
 
 /* Elements beyond two tiles that the runs at their ends read, by line */
@@ -332,7 +328,6 @@ gint
 plan_cascade (SmoothCascade<T> *task, gint levels, gint taps, gint *bits)
 {
   const gint line = (task->n - 1) / (1 << task->first) + 1;
-  const gint reach = 2 * taps - 1;
   gint n, most, room;
 
   *bits = task->first == 0 ? 0 : LWT_SMOOTH_LANE_BITS;
@@ -341,11 +336,8 @@ plan_cascade (SmoothCascade<T> *task, gint levels, gint taps, gint *bits)
   do {
     n--;
     most = ((room - get_overrun (n, taps)) / 2) & ~3;
-    task->halo = ((reach << (n - 1)) + 3) & ~3;
-    task->whole = line + 2 * task->halo <= most;
-    if (!task->whole)
-      task->halo = (reach * ((1 << n) - 1) + 3) & ~3;
-  } while (!task->whole && 3 * task->halo > most);
+    task->halo = ((2 * taps - 1) * ((1 << n) - 1) + 3) & ~3;
+  } while (3 * task->halo > most);
   task->tiles = (line - 1) / (most - 2 * task->halo) + 1;
   task->inner = ((line - 1) / task->tiles + 4) & ~3;
   task->length = task->inner + 2 * task->halo;
@@ -379,17 +371,17 @@ get_kernel_taps (const LwtSmoothLine *line)
                              : 8;
 }
 
-/* All levels along x of the low-passes that @takes. @longest: with most levels */
+/* All levels along x of the low-passes of @from that @takes. @longest: with most levels */
 template <typename T>
 gboolean
-run_rows (const SmoothRun<T> &run, const bool takes[3], guint longest)
+run_rows (const SmoothRun<T> &run, LwtPicture from, const bool takes[3],
+    guint longest)
 {
   LwtDeviceSmoother *s = run.s;
   const LwtSmoothLine *line = &s->lines[longest][0];
   const LwtSmoothTables *t = &s->tables[longest][0];
   const gint levels = (gint) line->levels;
   const gint taps = get_kernel_taps (line);
-  LwtPicture from = run.task->picture;
   SmoothCascade<T> task = {};
   guint launches = 0, launch = 0;
   gint bits;
@@ -406,7 +398,6 @@ run_rows (const SmoothRun<T> &run, const bool takes[3], guint longest)
         task.first + plan_cascade (&task, levels, taps, &bits) - 1;
 
     task.from = to_elements<const T> (from);
-    task.inverse = (const T *) t->inverse + (gsize) task.first * line->n;
     task.n_ends = 0;
     for (guint k = 0; k < 3; k++) {
       const gint end = (gint) s->lines[k][0].levels - 1;
@@ -467,14 +458,14 @@ cut_columns (const LwtDeviceSmoother *s, SmoothColumns<T> *task)
   task->chunks = (line - 1) / task->chunk + 1;
 }
 
-/* All levels along y of low-pass @which, whose rows are @from. */
+/* All levels along y of low-pass @which, whose rows are @from; makes @output of it. */
 template <typename T>
 gboolean
-run_columns (const SmoothRun<T> &run, guint which, LwtPicture from)
+run_columns (const SmoothRun<T> &run, guint which, LwtPicture from,
+    const SmoothOutput<T> &output)
 {
   LwtDeviceSmoother *s = run.s;
   const LwtSmoothLine *line = &s->lines[which][1];
-  const LwtSmoothTables *t = &s->tables[which][1];
   const gint levels = (gint) line->levels;
   const gint taps = get_kernel_taps (line);
   const gint most = smooth_column_levels<T> (taps);
@@ -482,16 +473,17 @@ run_columns (const SmoothRun<T> &run, guint which, LwtPicture from)
   guint launch = 0;
   gint n;
 
-  task.taps = (const T *) t->tap;
+  if (levels == 0)
+    return copy_low_pass (run, from, LwtPicture{ NULL, 0 }, output);
+  task.taps = (const T *) s->tables[which][1].tap;
   task.n = (gint) line->n;
   task.width = (gint) run.task->width;
   task.blend = (T) line->blend;
-  task.output = run.outputs[which];
+  task.output = output;
   for (task.first = 0; task.first < levels; task.first += n) {
     n = MIN (levels - task.first, most);
     cut_columns (s, &task);
     task.from = to_elements<const T> (from);
-    task.inverse = (const T *) t->inverse + (gsize) task.first * line->n;
     task.not_finite = get_check (run, from);
     /* no launch reads where it writes; the first one may read between[which] */
     from = s->between[++launch & 1 ? 3 : which];
@@ -506,10 +498,68 @@ run_columns (const SmoothRun<T> &run, guint which, LwtPicture from)
   return TRUE;
 }
 
-/* All low-passes; along x together, because they have the first levels in common. */
+/* Whether the kernels of several levels have enough taps */
+gboolean
+has_few_taps (const LwtDeviceSmoother *s)
+{
+  guint n_taps = 0;
+
+  for (guint k = 0; k < 6; k++)
+    n_taps = MAX (n_taps, s->lines[k / 2][k % 2].n_taps);
+  return n_taps <= MOST_TILE_TAPS;
+}
+
+/* Low-pass @which of @from by itself; makes @output of it. */
 template <typename T>
 gboolean
-smooth_wavelet (const SmoothRun<T> &run)
+run_cascade (const SmoothRun<T> &run, guint which, LwtPicture from,
+    const SmoothOutput<T> &output)
+{
+  const bool takes[3] = { which == 0, which == 1, which == 2 };
+
+  if (!has_few_taps (run.s))
+    return run_levels (run, which, from, output);
+  if (run.s->lines[which][0].levels > 0) {
+    if (!run_rows (run, from, takes, which))
+      return FALSE;
+    from = run.s->between[which];
+  }
+  return run_columns (run, which, from, output);
+}
+
+/* Low-pass @which with missing points: that of the points, which are 0 where they are
+ * missing, divided by that of their weights. */
+template <typename T>
+gboolean
+run_weighted_cascade (const SmoothRun<T> &run, guint which)
+{
+  const LwtPicture *weighted = run.s->weighted;
+  const LwtPicture x = run.task->picture;
+  SmoothWeights<T> weights = {};
+  SmoothOutput<T> low = {};
+
+  weights.picture = to_elements<T> (x);
+  weights.weights = to_elements<T> (weighted[0]);
+  weights.missing = run.task->missing;
+  weights.words = run.outputs[which].words;
+  low.width = weights.width = (gint) run.task->width;
+  low.height = weights.height = (gint) run.task->height;
+  if (!SMOOTH_START (smooth_weigh<T>, weights, weights.width, weights.height,
+          run.stream, run.error))
+    return FALSE;
+  low.low = to_elements<T> (weighted[1]);
+  if (!run_cascade (run, which, weighted[0], low))
+    return FALSE;
+  low.low = to_elements<T> (weighted[0]);
+  return run_cascade (run, which, x, low)
+         && copy_low_pass (run, weighted[0], weighted[1], run.outputs[which]);
+}
+
+/* All low-passes without missing points; along x together, because they have the first
+ * levels in common. */
+template <typename T>
+gboolean
+run_cascades (const SmoothRun<T> &run)
 {
   LwtDeviceSmoother *s = run.s;
   bool takes[3];
@@ -522,17 +572,13 @@ smooth_wavelet (const SmoothRun<T> &run)
             || s->lines[k][0].levels > s->lines[longest][0].levels))
       longest = k;
   }
-  if (longest < 3 && !run_rows (run, takes, longest))
+  if (longest < 3 && !run_rows (run, run.task->picture, takes, longest))
     return FALSE;
-  for (guint k = 3; k-- > 0;) {
-    const LwtPicture from = takes[k] ? s->between[k] : run.task->picture;
-
+  for (guint k = 3; k-- > 0;)
     if (run.runs[k]
-        && !(s->lines[k][1].levels > 0
-                 ? run_columns (run, k, from)
-                 : copy_low_pass (run, from, run.outputs[k])))
+        && !run_columns (run, k, takes[k] ? s->between[k] : run.task->picture,
+            run.outputs[k]))
       return FALSE;
-  }
   return TRUE;
 }
 
@@ -560,17 +606,16 @@ template <typename T>
 gboolean
 run_filter (const SmoothRun<T> &run)
 {
-  const LwtDeviceSmoother *s = run.s;
-  const bool wavelet = s->plan->config.filter == LWT_FILTER_WAVELET;
-  guint n_taps = 0;
+  const bool wavelet = run.s->plan->config.filter == LWT_FILTER_WAVELET;
+  const bool holes = run.task->missing != NULL;
 
-  for (guint k = 0; k < 6; k++)
-    n_taps = MAX (n_taps, s->lines[k / 2][k % 2].n_taps);
-  if (wavelet && run.task->missing == NULL && n_taps <= MOST_TILE_TAPS)
-    return smooth_wavelet (run);
+  if (wavelet && !holes && has_few_taps (run.s))
+    return run_cascades (run);
   for (guint k = 3; k-- > 0;)
     if (run.runs[k]
-        && !(wavelet ? smooth_by_levels (run, k) : smooth_gaussian (run, k)))
+        && !(!wavelet ? smooth_gaussian (run, k)
+             : holes  ? run_weighted_cascade (run, k)
+                     : run_cascade (run, k, run.task->picture, run.outputs[k])))
       return FALSE;
   return TRUE;
 }
@@ -609,7 +654,8 @@ smooth_surface (LwtDeviceSmoother *s, const LwtPartsTask *task,
       own->difference = to_elements<T> (parts[k]);
     if (!s->own[k]) {
       /* x - x */
-      if (parts[k].data != NULL && !copy_low_pass (run, task->picture, *own))
+      if (parts[k].data != NULL
+          && !copy_low_pass (run, task->picture, LwtPicture{ NULL, 0 }, *own))
         return FALSE;
       continue;
     }
@@ -634,7 +680,7 @@ smooth_surface (LwtDeviceSmoother *s, const LwtPartsTask *task,
     return run_filter (run);
   /* no low-pass: x is the form */
   output.form = to_elements<T> (parts[3]);
-  return copy_low_pass (run, task->picture, output);
+  return copy_low_pass (run, task->picture, LwtPicture{ NULL, 0 }, output);
 }
 
 } // namespace
@@ -736,6 +782,8 @@ lwt_device_smoother_take (
       return FALSE;
   }
   return wavelet ? take_whole (s, arena, &s->between[3], error)
+                       && take_whole (s, arena, &s->weighted[0], error)
+                       && take_whole (s, arena, &s->weighted[1], error)
                  : take_small (s, arena, error);
 }
 

@@ -349,6 +349,7 @@ measure_filters (gboolean on_device)
     gdouble cutoffs[2];   /* samples */
     guint side;           /* 0: 4096 */
     const gchar *wavelet; /* NULL: 9/7 */
+    guint missing;        /* of 1000 points */
   } filters[] = {
     { "gaussian, R+W, 256 samples", LWT_FILTER_GAUSSIAN,
         PART (ROUGHNESS) | PART (WAVINESS), 0, { 256, 256 } },
@@ -358,6 +359,9 @@ measure_filters (gboolean on_device)
         PART (ROUGHNESS) | PART (WAVINESS) | PART (FORM), 0, { 16, 128 } },
     { "wavelet, R+W+F, 16 and 128 samples", LWT_FILTER_WAVELET,
         PART (ROUGHNESS) | PART (WAVINESS) | PART (FORM), 0, { 16, 128 } },
+    { "wavelet, the same, 5 % of the points missing", LWT_FILTER_WAVELET,
+        PART (ROUGHNESS) | PART (WAVINESS) | PART (FORM), 0, { 16, 128 }, 0,
+        NULL, 50 },
     { "wavelet, the same of 1024x1024", LWT_FILTER_WAVELET,
         PART (ROUGHNESS) | PART (WAVINESS) | PART (FORM), 0, { 16, 128 },
         1024 },
@@ -396,6 +400,7 @@ measure_filters (gboolean on_device)
     }
     s.config.filter = filters[i].filter;
     s.config.order = filters[i].order;
+    s.missing = filters[i].missing;
     for (guint axis = 0; axis < 2; axis++) {
       s.config.cutoffs[1][axis] = filters[i].cutoffs[0];
       s.config.cutoffs[2][axis] = filters[i].cutoffs[1];
