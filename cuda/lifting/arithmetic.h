@@ -130,56 +130,55 @@ typedef struct {
 } LwtShape;
 
 /* Half of the squared slope of an edge. @by: 1 / length */
-LWT_INLINE gdouble
-lwt_half_square (gdouble from, gdouble to, gdouble by)
+LWT_INLINE gfloat
+lwt_half_square (gdouble from, gdouble to, gfloat by)
 {
-  const gdouble slope = (to - from) * by;
+  const gfloat slope = (gfloat) (to - from) * by;
 
-  return 0.5 * slope * slope;
+  return 0.5f * slope * slope;
 }
 
 /* Half of 1 + sqrt (1 + 2 @half), @half from 0 on, to a relative error of
- * 3e-13: an estimate of the reciprocal root from the exponent (relative error
- * 0.03), then three steps of Newton's method, whose constants balance the
- * error (9e-4, 6e-7, 3e-13). A square root of FP64 takes more time than all
- * of this on processors and devices. */
-LWT_INLINE gdouble
-lwt_half_root (gdouble half)
+ * 1e-6: an estimate of the reciprocal root from the exponent (relative error
+ * 0.034), then two steps of Newton's method, whose constants balance the error
+ * (9e-4, 8e-7). A square root takes as much time on processors, and more on
+ * devices. */
+LWT_INLINE gfloat
+lwt_half_root (gfloat half)
 {
-  const gdouble w = half + 0.5;
-  guint64 bits;
-  gdouble y, wy;
+  const gfloat w = half + 0.5f;
+  guint32 bits;
+  gfloat y, wy;
 
   memcpy (&bits, &w, sizeof bits);
-  bits = G_GUINT64_CONSTANT (0x5fdeee5000000000) - (bits >> 1);
+  bits = 0x5ef76400 - (bits >> 1);
   memcpy (&y, &bits, sizeof y);
-  y *= 1.50089 - w * y * y;
-  y *= 1.5000006 - w * y * y;
+  y *= 1.50089f - w * y * y;
   wy = w * y;
-  return 0.5 + wy * (1.50000000000027 - wy * y);
+  return 0.5f + wy * (1.5000006f - wy * y);
 }
 
 /* Mean over the triangles of a cell split along both diagonals: *@gradient
- * of g, *@area of sqrt (1 + g) - 1, with g the squared gradient of a
+ * of g, Returns: of sqrt (1 + g) - 1, with g the squared gradient of a
  * triangle. Each triangle has one edge along x and one along y; @x0, @x1,
  * @y0, @y1: their lwt_half_square(). The area averages both splits as in ISO
  * 25178-2:2021, D.3, Formula (D.15). sqrt (1 + g) - 1 is computed as g /
- * (sqrt (1 + g) + 1), without cancellation for small g, with one division
- * for all four. */
-LWT_INLINE void
-lwt_cell (gdouble x0, gdouble x1, gdouble y0, gdouble y1, gdouble *gradient,
-    gdouble *area)
+ * (sqrt (1 + g) + 1), without cancellation for small g. In float32, to a
+ * relative error of 1e-6 of a cell and for slopes up to 1e19; sums are FP64. */
+LWT_INLINE gfloat
+lwt_cell (gfloat x0, gfloat x1, gfloat y0, gfloat y1, gfloat *gradient)
 {
   /* halves of g and of sqrt (1 + g) + 1 */
-  const gdouble g00 = x0 + y0, g10 = x0 + y1;
-  const gdouble g01 = x1 + y0, g11 = x1 + y1;
-  const gdouble r00 = lwt_half_root (g00), r10 = lwt_half_root (g10);
-  const gdouble r01 = lwt_half_root (g01), r11 = lwt_half_root (g11);
-  const gdouble one = g00 * r11 + g11 * r00, by_one = r00 * r11;
-  const gdouble other = g10 * r01 + g01 * r10, by_other = r10 * r01;
+  const gfloat g00 = x0 + y0, g10 = x0 + y1;
+  const gfloat g01 = x1 + y0, g11 = x1 + y1;
+  const gfloat r00 = lwt_half_root (g00), r10 = lwt_half_root (g10);
+  const gfloat r01 = lwt_half_root (g01), r11 = lwt_half_root (g11);
+  const gfloat one = 1.0f / (r00 * r11), other = 1.0f / (r10 * r01);
 
   *gradient = g00 + g11;
-  *area = 0.25 * ((one * by_other + other * by_one) / (by_one * by_other));
+  return 0.25f
+         * ((g00 * (r11 * one) + g11 * (r00 * one))
+             + (g10 * (r01 * other) + g01 * (r10 * other)));
 }
 
 LWT_INLINE void

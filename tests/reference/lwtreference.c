@@ -266,13 +266,13 @@ part_sample (const LwtPlan *plan, const LwtPlane *plane, guint x, guint y)
 }
 
 /* Of the edge from a point to the next one along x or y */
-static gdouble
+static gfloat
 half_square (const LwtPlan *plan, const LwtPlane *plane, guint x, guint y,
     guint along_x, guint along_y)
 {
   return lwt_half_square (part_sample (plan, plane, x, y),
       part_sample (plan, plane, x + along_x, y + along_y),
-      1.0 / (along_x ? plan->config.dx : plan->config.dy));
+      (gfloat) (1.0 / (along_x ? plan->config.dx : plan->config.dy)));
 }
 
 static void
@@ -307,16 +307,18 @@ measure (const LwtPlan *plan, const LwtPlane *plane, const gboolean *there,
       const gboolean *is = &there[(gsize) y * width + x];
       const gdouble h = part_sample (plan, plane, x, y) - mean, h2 = h * h;
       const gdouble all[4] = { fabs (h), h2, h2 * h, h2 * h2 };
+      gfloat gradient;
 
       for (guint i = 0; i < 6; i++)
         term[i] = i < 4 && is[0] ? all[i] : 0.0;
       if (plan->config.dx == 0.0 || x + 1 == width || y + 1 == height || !is[0]
           || !is[1] || !is[width] || !is[width + 1])
         continue;
-      lwt_cell (half_square (plan, plane, x, y, 1, 0),
+      term[5] = lwt_cell (half_square (plan, plane, x, y, 1, 0),
           half_square (plan, plane, x, y + 1, 1, 0),
           half_square (plan, plane, x, y, 0, 1),
-          half_square (plan, plane, x + 1, y, 0, 1), &term[4], &term[5]);
+          half_square (plan, plane, x + 1, y, 0, 1), &gradient);
+      term[4] = gradient;
       shape.cells++;
     }
     for (guint i = 0; i < 6; i++)

@@ -249,12 +249,12 @@ add_shape (const gdouble *lanes, const gdouble *there, gdouble mean,
 /* Half of squared slopes of the edges of cells: along x in the row and the one below,
  * along y */
 typedef struct {
-  gdouble along_x[2][CELLS], along_y[CELLS + 1];
+  gfloat along_x[2][CELLS], along_y[CELLS + 1];
 } Slopes;
 
 static void
-square_slopes (const gdouble *from, const gdouble *to, guint n, gdouble by,
-    gdouble *restrict half)
+square_slopes (const gdouble *from, const gdouble *to, guint n, gfloat by,
+    gfloat *restrict half)
 {
   for (guint i = 0; i < n; i++)
     half[i] = lwt_half_square (from[i], to[i], by);
@@ -262,7 +262,7 @@ square_slopes (const gdouble *from, const gdouble *to, guint n, gdouble by,
 
 /* @rows: samples of @n cells, and one more */
 static void
-find_slopes (const gdouble *const rows[2], guint n, gdouble by_x, gdouble by_y,
+find_slopes (const gdouble *const rows[2], guint n, gfloat by_x, gfloat by_y,
     Slopes *slopes)
 {
   for (guint i = 0; i < 2; i++)
@@ -270,20 +270,29 @@ find_slopes (const gdouble *const rows[2], guint n, gdouble by_x, gdouble by_y,
   square_slopes (rows[0], rows[1], n + 1, by_y, slopes->along_y);
 }
 
+/* 32 cells from @x on */
+static inline void
+compute_cells (const Slopes *slopes, guint x, gfloat gradient[LWT_LANES],
+    gfloat area[LWT_LANES])
+{
+  const gfloat *x0 = slopes->along_x[0] + x, *x1 = slopes->along_x[1] + x;
+  const gfloat *y = slopes->along_y + x;
+
+  for (guint l = 0; l < LWT_LANES; l++)
+    area[l] = lwt_cell (x0[l], x1[l], y[l], y[l + 1], &gradient[l]);
+}
+
 static void
 add_whole_cells (const Slopes *restrict slopes, guint n,
     gdouble gradients[restrict LWT_LANES], gdouble areas[restrict LWT_LANES])
 {
+  gfloat gradient[LWT_LANES], area[LWT_LANES];
+
   for (guint x = 0; x < n; x += LWT_LANES) {
-    const gdouble *x0 = slopes->along_x[0] + x, *x1 = slopes->along_x[1] + x;
-    const gdouble *y = slopes->along_y + x;
-
+    compute_cells (slopes, x, gradient, area);
     for (guint l = 0; l < LWT_LANES; l++) {
-      gdouble gradient, area;
-
-      lwt_cell (x0[l], x1[l], y[l], y[l + 1], &gradient, &area);
-      gradients[l] += gradient;
-      areas[l] += area;
+      gradients[l] += gradient[l];
+      areas[l] += area[l];
     }
   }
 }
@@ -292,13 +301,12 @@ static void
 add_cells (const Slopes *slopes, const gdouble *there,
     gdouble gradients[LWT_LANES], gdouble areas[LWT_LANES])
 {
-  for (guint l = 0; l < LWT_LANES; l++) {
-    gdouble gradient, area;
+  gfloat gradient[LWT_LANES], area[LWT_LANES];
 
-    lwt_cell (slopes->along_x[0][l], slopes->along_x[1][l], slopes->along_y[l],
-        slopes->along_y[l + 1], &gradient, &area);
-    gradients[l] += there[l] != 0.0 ? gradient : 0.0;
-    areas[l] += there[l] != 0.0 ? area : 0.0;
+  compute_cells (slopes, 0, gradient, area);
+  for (guint l = 0; l < LWT_LANES; l++) {
+    gradients[l] += there[l] != 0.0 ? gradient[l] : 0.0f;
+    areas[l] += there[l] != 0.0 ? area[l] : 0.0f;
   }
 }
 
@@ -332,7 +340,7 @@ count_whole_cells (const guint32 *const missing[2], guint x, guint n)
 
 static void
 cells_row (const gdouble *const rows[2], const guint32 *const missing[2],
-    guint n, gdouble by_x, gdouble by_y, LwtShape *row)
+    guint n, gfloat by_x, gfloat by_y, LwtShape *row)
 {
   gdouble gradients[LWT_LANES] = { 0.0 }, areas[LWT_LANES] = { 0.0 };
   gdouble there[LWT_LANES], rest[2][LWT_LANES + 1];
@@ -384,7 +392,7 @@ shape_row (const gdouble *const rows[2], const guint32 *const missing[2],
   row->h3 = lwt_sum_lanes (sums[2]);
   row->h4 = lwt_sum_lanes (sums[3]);
   if (rows[1] != NULL)
-    cells_row (rows, missing, n, 1.0 / dx, 1.0 / dy, row);
+    cells_row (rows, missing, n, (gfloat) (1.0 / dx), (gfloat) (1.0 / dy), row);
 }
 
 /* --- the table of an instruction set ----------------------------------------------------- */

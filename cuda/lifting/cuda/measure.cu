@@ -150,7 +150,7 @@ __global__ void __launch_bounds__ (32 * WARPS) shape_kernel (LwtMeasureTask t)
   const Surface<T> surface (t, number);
   const LwtHeights &heights = t.findings->heights[t.part[number]];
   const gdouble mean = heights.n > 0 ? heights.sum / (gdouble) heights.n : 0.0;
-  const gdouble by_x = 1.0 / t.dx, by_y = 1.0 / t.dy;
+  const gfloat by_x = (gfloat) (1.0 / t.dx), by_y = (gfloat) (1.0 / t.dy);
   const bool slopes = t.dx > 0.0 && y + 1 < t.height;
   gdouble sums[6] = { 0.0 };
   guint cells = 0;
@@ -173,15 +173,15 @@ __global__ void __launch_bounds__ (32 * WARPS) shape_kernel (LwtMeasureTask t)
 
       if (surface.has (x + 1, y, right) && surface.has (x, y + 1, below)
           && surface.has (x + 1, y + 1, across)) {
-        gdouble gradient, area;
+        gfloat gradient;
 
-        lwt_cell (lwt_half_square ((gdouble) z, (gdouble) right, by_x),
-            lwt_half_square ((gdouble) below, (gdouble) across, by_x),
-            lwt_half_square ((gdouble) z, (gdouble) below, by_y),
-            lwt_half_square ((gdouble) right, (gdouble) across, by_y),
-            &gradient, &area);
+        sums[5] +=
+            lwt_cell (lwt_half_square ((gdouble) z, (gdouble) right, by_x),
+                lwt_half_square ((gdouble) below, (gdouble) across, by_x),
+                lwt_half_square ((gdouble) z, (gdouble) below, by_y),
+                lwt_half_square ((gdouble) right, (gdouble) across, by_y),
+                &gradient);
         sums[4] += gradient;
-        sums[5] += area;
         cells++;
       }
     }

@@ -652,9 +652,10 @@ measure_surfaces (const gchar *name, guint filter)
   surface_config.levels[0] = surface_config.levels[1] = 4;
   surface_config.filter =
       denoise ? LWT_FILTER_WAVELET_DECIMATED : (LwtFilter) filter;
-  surface_config.parts = PART (ROUGHNESS) | PART (WAVINESS);
+  /* waviness of one cut-off: all that is longer */
+  surface_config.parts = PART (ROUGHNESS) | PART (FORM);
   if (filter != LWT_FILTER_GAUSSIAN)
-    surface_config.parts |= PART (FORM);
+    surface_config.parts |= PART (WAVINESS);
   for (guint axis = 0; axis < 2; axis++) {
     surface_config.cutoffs[1][axis] = filter == LWT_FILTER_GAUSSIAN ? 256 : 16;
     surface_config.cutoffs[2][axis] = filter == LWT_FILTER_GAUSSIAN ? 256 : 128;
