@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* The subcommands of the program `cudavision`, and the options that they share.
- * cudavision.c dispatches; each subcommand is a file of its own. */
+ * cudavision.c dispatches; each subcommand is a file of its own, in the folder of its plugin. */
 #pragma once
 
 #include <glib.h>

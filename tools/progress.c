@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The progress bar. Called by pipeline.c for each stream, and by roughness.c for many
- * files. */
+/* The progress bar. Called by pipeline.c for each stream, and by roughnessrun.c,
+ * bundlemodel.c and train.c. */
 #include "progress.h"
 
 #include <string.h>

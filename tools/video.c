@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Video files as input. Called by scenes.c, motion.c and denoise.c. */
+/* Video files as input. Called by the files of motion/, by bundle.c and monitor.c. */
 #include "video.h"
 
 void

@@ -11,13 +11,13 @@
 #include <math.h>
 #include <string.h>
 
-#include "command.h"
-#include "inputs.h"
-#include "json.h"
-#include "output.h"
-#include "pipeline.h"
-#include "report.h"
-#include "video.h"
+#include "tools/command.h"
+#include "tools/inputs.h"
+#include "tools/json.h"
+#include "tools/output.h"
+#include "tools/pipeline.h"
+#include "tools/report.h"
+#include "tools/video.h"
 
 /* Longest side of a picture of the report */
 #define SIDE 1280

@@ -8,7 +8,7 @@
 #include "cuda/meltpool/train/evaluate.h"
 #include "cuda/meltpool/train/load.h"
 #include "cuda/meltpool/train/trainer.h"
-#include "report.h"
+#include "tools/report.h"
 
 G_BEGIN_DECLS
 

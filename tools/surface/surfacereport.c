@@ -8,9 +8,9 @@
 #include <gst/cudavision/gstsurfacemeta.h>
 #include <math.h>
 
-#include "length.h"
-#include "pipeline.h"
-#include "plot.h"
+#include "tools/length.h"
+#include "tools/pipeline.h"
+#include "tools/plot.h"
 
 static const gchar *const names[SURFACE_N_PICTURES] = { "measured", "roughness",
   "waviness", "form" };

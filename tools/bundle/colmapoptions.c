@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "command.h"
+#include "tools/command.h"
 
 /* COLMAP has 0, which rounding errors never reach. */
 #define LEAST_TOLERANCE 1e-10

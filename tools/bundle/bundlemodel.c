@@ -7,15 +7,15 @@
 
 #include <gio/gio.h>
 
-#include "bundlemodel.h"
 #include "cuda/bundle/colmap/archive.h"
 #include "cuda/bundle/colmap/names.h"
 #include "cuda/bundle/colmap/priors.h"
 #include "cuda/core/backend.h"
 #include "cuda/core/cancel.h"
+#include "tools/output.h"
+#include "tools/pipeline.h"
+#include "bundlemodel.h"
 #include "modelreport.h"
-#include "output.h"
-#include "pipeline.h"
 #include "priordatabase.h"
 
 static gboolean

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "cuda/meltpool/engine.h"
-#include "plot.h"
+#include "tools/plot.h"
 
 void
 train_summary_init (TrainSummary *summary)

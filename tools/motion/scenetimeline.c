@@ -5,8 +5,8 @@
 /* Scenes as a time line. Called by scenes.c. */
 #include "scenetimeline.h"
 
-#include "plot.h"
-#include "video.h"
+#include "tools/plot.h"
+#include "tools/video.h"
 
 /* A page with more pictures would be too large; the table has all scenes. */
 #define MAX_THUMBNAILS 60

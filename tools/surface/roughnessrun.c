@@ -11,11 +11,11 @@
 
 #include "cuda/core/device.h"
 #include "cuda/surface/file.h"
-#include "inputs.h"
-#include "length.h"
-#include "output.h"
-#include "pipeline.h"
-#include "progress.h"
+#include "tools/inputs.h"
+#include "tools/length.h"
+#include "tools/output.h"
+#include "tools/pipeline.h"
+#include "tools/progress.h"
 
 /* Nesting indices of ISO 25178-3, per decade */
 static const gdouble series[] = { 2.5, 8 };

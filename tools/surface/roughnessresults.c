@@ -11,11 +11,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "json.h"
-#include "length.h"
-#include "output.h"
-#include "pipeline.h"
-#include "report.h"
+#include "tools/json.h"
+#include "tools/length.h"
+#include "tools/output.h"
+#include "tools/pipeline.h"
+#include "tools/report.h"
 
 /* --- results --------------------------------------------------------------- */
 

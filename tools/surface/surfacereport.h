@@ -8,7 +8,7 @@
 
 #include <gst/gst.h>
 
-#include "report.h"
+#include "tools/report.h"
 
 G_BEGIN_DECLS
 

@@ -8,12 +8,12 @@
 
 #include <gst/gst.h>
 
-#include "command.h"
-#include "cuda/core/backend.h"
-#include "modelerrors.h"
-#include "progress.h"
-#include "report.h"
 #include "cuda/bundle/colmap/transforms.h"
+#include "cuda/core/backend.h"
+#include "tools/command.h"
+#include "tools/progress.h"
+#include "tools/report.h"
+#include "modelerrors.h"
 
 G_BEGIN_DECLS
 

@@ -13,14 +13,14 @@
 #include <math.h>
 #include <string.h>
 
-#include "command.h"
-#include "inputs.h"
-#include "json.h"
+#include "tools/command.h"
+#include "tools/inputs.h"
+#include "tools/json.h"
+#include "tools/output.h"
+#include "tools/pipeline.h"
+#include "tools/report.h"
+#include "tools/video.h"
 #include "motioncourse.h"
-#include "output.h"
-#include "pipeline.h"
-#include "report.h"
-#include "video.h"
 
 static struct {
   gchar *csv, *npy, *flo, *video;

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 
 #include "cuda/bundle/formats/cloud.h"
-#include "json.h"
-#include "pipeline.h"
-#include "plot.h"
+#include "tools/json.h"
+#include "tools/pipeline.h"
+#include "tools/plot.h"
 
 #define N_WORST 20
 #define MOST_CAMERAS 100 /* rows of the page's table */

@@ -12,10 +12,10 @@
 
 #include "cuda/surface/file.h"
 #include "cuda/wavelet/wavelet.h"
-#include "inputs.h"
-#include "length.h"
-#include "output.h"
-#include "pipeline.h"
+#include "tools/inputs.h"
+#include "tools/length.h"
+#include "tools/output.h"
+#include "tools/pipeline.h"
 #include "roughness.h"
 
 static struct {

@@ -5,7 +5,7 @@
 /* The list of scenes that motionvectorenc wrote, and its page of thumbnails. */
 #pragma once
 
-#include "report.h"
+#include "tools/report.h"
 
 G_BEGIN_DECLS
 

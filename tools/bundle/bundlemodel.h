@@ -5,8 +5,8 @@
 /* `cudavision bundle` from a folder with a model of COLMAP to another. */
 #pragma once
 
+#include "tools/command.h"
 #include "colmapoptions.h"
-#include "command.h"
 
 G_BEGIN_DECLS
 

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "cuda/records/motionrecord.h"
-#include "report.h"
+#include "tools/report.h"
 
 G_BEGIN_DECLS
 

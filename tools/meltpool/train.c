@@ -11,7 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "command.h"
 #include "cuda/core/cancel.h"
 #include "cuda/meltpool/baseline.h"
 #include "cuda/meltpool/train/load.h"
@@ -19,11 +18,12 @@
 #include "cuda/meltpool/train/hdf5.h"
 #endif
 #include "cuda/meltpool/train/simulate.h"
-#include "inputs.h"
-#include "json.h"
-#include "output.h"
-#include "pipeline.h"
-#include "progress.h"
+#include "tools/command.h"
+#include "tools/inputs.h"
+#include "tools/json.h"
+#include "tools/output.h"
+#include "tools/pipeline.h"
+#include "tools/progress.h"
 #include "trainreport.h"
 
 static struct {

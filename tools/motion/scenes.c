@@ -9,14 +9,14 @@
 #include <gio/gio.h>
 #include <gst/video/video.h>
 
-#include "command.h"
-#include "inputs.h"
-#include "json.h"
-#include "output.h"
-#include "pipeline.h"
-#include "report.h"
+#include "tools/command.h"
+#include "tools/inputs.h"
+#include "tools/json.h"
+#include "tools/output.h"
+#include "tools/pipeline.h"
+#include "tools/report.h"
+#include "tools/video.h"
 #include "scenetimeline.h"
-#include "video.h"
 
 static struct {
   gchar *csv, *json, *qpfile, *svt, *zones, *transitions, *chapters;

@@ -10,15 +10,15 @@
 #include <math.h>
 #include <string.h>
 
+#include "tools/command.h"
+#include "tools/inputs.h"
+#include "tools/json.h"
+#include "tools/output.h"
+#include "tools/pipeline.h"
+#include "tools/report.h"
+#include "tools/video.h"
 #include "bundlemodel.h"
-#include "command.h"
-#include "inputs.h"
-#include "json.h"
 #include "modelreport.h"
-#include "output.h"
-#include "pipeline.h"
-#include "report.h"
-#include "video.h"
 
 #define DEFAULT_ITERATIONS 50
 

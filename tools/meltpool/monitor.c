@@ -12,16 +12,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "command.h"
 #include "cuda/meltpool/baseline.h"
-#include "inputs.h"
-#include "json.h"
+#include "tools/command.h"
+#include "tools/inputs.h"
+#include "tools/json.h"
+#include "tools/output.h"
+#include "tools/pipeline.h"
+#include "tools/plot.h"
+#include "tools/report.h"
+#include "tools/video.h"
 #include "layersummary.h"
-#include "output.h"
-#include "pipeline.h"
-#include "plot.h"
-#include "report.h"
-#include "video.h"
 
 static struct {
   gchar *csv, *jsonl, *video, *saved_model, *model, *machine, *position;

@@ -7,7 +7,7 @@
 
 #include <gst/cudavision/gstsurfacemeta.h>
 
-#include "command.h"
+#include "tools/command.h"
 #include "surfacereport.h"
 
 G_BEGIN_DECLS

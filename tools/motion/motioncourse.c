@@ -8,7 +8,7 @@
 #include <gst/cudavision/gstmotionmeta.h>
 #include <math.h>
 
-#include "plot.h"
+#include "tools/plot.h"
 
 #define BINS 64 /* of one pixel; the last one has the longer vectors too */
 

@@ -13,16 +13,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "command.h"
 #include "cuda/camera/recording.h"
 #include "cuda/crop/calibrationfit.h"
 #include "cuda/meltpool/engine.h"
-#include "inputs.h"
-#include "json.h"
-#include "output.h"
-#include "pipeline.h"
-#include "plot.h"
-#include "report.h"
+#include "tools/command.h"
+#include "tools/inputs.h"
+#include "tools/json.h"
+#include "tools/output.h"
+#include "tools/pipeline.h"
+#include "tools/plot.h"
+#include "tools/report.h"
 
 #define BATCH 256
 /* Residual vectors in the plot, at most, and their enlargement */

@@ -9,9 +9,9 @@
 #include <math.h>
 
 #include "cuda/lifting/smooth.h"
-#include "length.h"
-#include "pipeline.h"
-#include "plot.h"
+#include "tools/length.h"
+#include "tools/pipeline.h"
+#include "tools/plot.h"
 
 #define POINTS 121
 
