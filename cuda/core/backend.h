@@ -5,7 +5,7 @@
 /* Choice of the backend: the CPU or a CUDA device. */
 #pragma once
 
-#include "cuda/core/device.h"
+#include "cuda/core/device/device.h"
 
 G_BEGIN_DECLS
 

@@ -4,8 +4,8 @@
  */
 #include "cuda/core/plane.h"
 
-#include "cuda/core/arena.cuh"
-#include "cuda/core/sum.cuh"
+#include "cuda/core/device/arena.cuh"
+#include "cuda/core/device/sum.cuh"
 
 #define THREADS 256
 #define MAX_BLOCKS 1024

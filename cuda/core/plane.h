@@ -6,7 +6,7 @@
  * backends, from which new elements begin (docs/tutorials/new-element.md). */
 #pragma once
 
-#include "cuda/core/stage.h"
+#include "cuda/core/device/stage.h"
 
 G_BEGIN_DECLS
 

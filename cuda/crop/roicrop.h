@@ -12,7 +12,7 @@
  * chooses in the whole frame (cuda/meltpool/engine.h). */
 #pragma once
 
-#include "cuda/core/device.h"
+#include "cuda/core/device/device.h"
 
 G_BEGIN_DECLS
 

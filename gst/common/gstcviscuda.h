@@ -12,7 +12,7 @@
 #pragma once
 
 #include <gst/video/video.h>
-#include "cuda/core/device.h"
+#include "cuda/core/device/device.h"
 
 G_BEGIN_DECLS
 

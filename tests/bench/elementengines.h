@@ -7,7 +7,7 @@
 #pragma once
 
 #include <gst/gst.h>
-#include "cuda/core/device.h"
+#include "cuda/core/device/device.h"
 
 G_BEGIN_DECLS
 

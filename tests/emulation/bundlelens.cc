@@ -10,7 +10,7 @@
 #include <cuda_runtime.h>
 #include <glib.h>
 
-#include "cuda/core/device.h"
+#include "cuda/core/device/device.h"
 
 #define cvis_context_ref(context) (context)
 #define cvis_context_unref(context)
@@ -20,7 +20,7 @@
 #define BUNDLE_START(kernel, grid, threads, stream, ...)                       \
   emulation::start (grid, threads, [&] { kernel (__VA_ARGS__); })
 #define __CUDACC__
-#include "cuda/core/arena.cuh"
+#include "cuda/core/device/arena.cuh"
 #include "cuda/bundle/cuda/lens/engine.cu"
 #include "cuda/bundle/cuda/lens/normal.cu"
 #include "cuda/bundle/cuda/lens/pcg.cu"

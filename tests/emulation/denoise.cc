@@ -10,14 +10,14 @@
 #include <cuda_runtime.h>
 #include <glib.h>
 
-#include "cuda/core/device.h"
+#include "cuda/core/device/device.h"
 
 #define cvis_context_ref(context) (context)
 #define cvis_context_unref(context)
 #define cvis_context_push(context, error) TRUE
 #define cvis_context_pop(context)
 #define cvis_context_get_handle(context) ((gpointer) (context))
-#include "cuda/core/arena.cuh"
+#include "cuda/core/device/arena.cuh"
 #include "cuda/denoise/cuda/planes.cu"
 #undef THREADS
 #include "cuda/denoise/cuda/temporal.cu"

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "cuda/core/bounce.cuh"
+#include "cuda/core/device/bounce.cuh"
 
 static void
 check_round_trip (Harness *h)

@@ -6,7 +6,7 @@
  * another device, and behind a decoder give the bits of the CPU on one GPU and on several.
  * Needs a GPU. */
 #include <gst/gst.h>
-#include "cuda/core/device.h"
+#include "cuda/core/device/device.h"
 #include "sinksums.h"
 
 #define SKIP 77

@@ -7,7 +7,7 @@
  * equal the CPU's, to the bit, with their parameters. Needs a GPU. */
 #include <gst/gst.h>
 #include <string.h>
-#include "cuda/core/device.h"
+#include "cuda/core/device/device.h"
 #include "sinksums.h"
 
 #define SKIP 77

@@ -8,7 +8,7 @@
  * elements of nvcodec. */
 #include <gst/video/video.h>
 #include <string.h>
-#include "cuda/core/device.h"
+#include "cuda/core/device/device.h"
 #include "sinksums.h"
 
 #define SKIP 77

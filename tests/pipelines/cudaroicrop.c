@@ -11,7 +11,7 @@
 #include <gst/video/video.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cuda/core/device.h"
+#include "cuda/core/device/device.h"
 #include "sinksums.h"
 
 #define SKIP 77

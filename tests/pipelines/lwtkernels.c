@@ -8,7 +8,7 @@
 #include <gst/gst.h>
 #include <glib/gstdio.h>
 #include <string.h>
-#include "cuda/core/device.h"
+#include "cuda/core/device/device.h"
 #include "cuda/core/jit/nvrtc.h"
 
 #define SKIP 77

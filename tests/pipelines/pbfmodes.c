@@ -5,7 +5,7 @@
 /* cudapbfmonitor on the device: mode=auto selects batch or persistent, every mode and
  * every number of parallel frames gives the records of the CPU, and frames of pbfudpsrc
  * arrive in pinned memory. Needs a GPU. */
-#include "cuda/core/device.h"
+#include "cuda/core/device/device.h"
 #include "sinksums.h"
 
 #define SKIP 77

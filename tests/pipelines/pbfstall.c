@@ -7,7 +7,7 @@
  * CPU, all of them. Needs a GPU. */
 #include <dlfcn.h>
 #include <string.h>
-#include "cuda/core/device.h"
+#include "cuda/core/device/device.h"
 #include "sinksums.h"
 
 #define SKIP 77

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "cuda/core/device.h"
+#include "cuda/core/device/device.h"
 #include "cuda/surface/file.h"
 #include "tools/inputs.h"
 #include "tools/length.h"

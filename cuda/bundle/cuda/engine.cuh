@@ -23,7 +23,7 @@
 
 #include "cuda/bundle/arithmetic.h"
 #include "cuda/bundle/cluster.h"
-#include "cuda/core/arena.cuh"
+#include "cuda/core/device/arena.cuh"
 
 #define BUNDLE_SEGMENT 256
 #define BUNDLE_LONG 64 /* longest point that shares a slice with others */

@@ -5,7 +5,7 @@
 /* Sorts points and observations: three stable sorts on the device. The host
  * builds the lists of slices and segments. */
 #include "cuda/bundle/cuda/engine.cuh"
-#include "cuda/core/bounce.cuh"
+#include "cuda/core/device/bounce.cuh"
 
 namespace {
 

@@ -10,7 +10,7 @@
  * lets device 0 be lost with its fifth job and device 2 with its first. */
 #pragma once
 
-#include "cuda/core/device.h"
+#include "cuda/core/device/device.h"
 #include "cuda/core/fleet/fleet.h"
 
 G_BEGIN_DECLS

@@ -5,7 +5,7 @@
 #include "cuda/core/jit/jit.h"
 
 #include <cuda.h>
-#include "cuda/core/cuda.cuh"
+#include "cuda/core/device/cuda.cuh"
 
 struct _CvisJit {
   CvisContext *context;

@@ -27,7 +27,7 @@
  * into these texts. */
 #pragma once
 
-#include "cuda/core/device.h"
+#include "cuda/core/device/device.h"
 #include "cuda/core/jit/jitimage.h"
 
 G_BEGIN_DECLS

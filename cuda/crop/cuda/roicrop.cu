@@ -8,7 +8,7 @@
  * own. */
 #include "cuda/crop/roicrop.h"
 
-#include "cuda/core/arena.cuh"
+#include "cuda/core/device/arena.cuh"
 
 namespace {
 /* kernel arguments are limited to 4 KiB: 64 planes of 48 bytes */

@@ -7,7 +7,7 @@
  * cpu/engine.c, and reads the counts that decide on its noise and its references. */
 #include <string.h>
 
-#include "cuda/core/arena.cuh"
+#include "cuda/core/device/arena.cuh"
 #include "cuda/denoise/backend.h"
 #include "cuda/denoise/cuda/passes.cuh"
 #include "cuda/denoise/staging.h"

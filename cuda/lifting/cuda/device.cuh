@@ -6,7 +6,7 @@
  * and neighbours within a segment of a line. */
 #pragma once
 
-#include "cuda/core/cuda.cuh"
+#include "cuda/core/device/cuda.cuh"
 #include "cuda/lifting/arithmetic.h"
 #include "cuda/lifting/cuda/transform.cuh"
 

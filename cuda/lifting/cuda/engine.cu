@@ -20,7 +20,7 @@
 #include "cuda/lifting/cuda/rowblocks.cuh"
 #include "cuda/lifting/cuda/picture.cuh"
 #include "cuda/lifting/cuda/smooth.cuh"
-#include "cuda/core/bounce.cuh"
+#include "cuda/core/device/bounce.cuh"
 #include "cuda/lifting/finitecheck.h"
 
 namespace {

@@ -8,7 +8,7 @@
  * lwt_wait_for_previous() before they touch its output. */
 #pragma once
 
-#include "cuda/core/cuda.cuh"
+#include "cuda/core/device/cuda.cuh"
 
 /* A kernel's dynamic shared memory. */
 extern __shared__ float4 lwt_shared[];

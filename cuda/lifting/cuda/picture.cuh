@@ -5,7 +5,7 @@
 /* Operations on a picture in device memory: a whole one or a row block. */
 #pragma once
 
-#include "cuda/core/arena.cuh"
+#include "cuda/core/device/arena.cuh"
 #include "cuda/lifting/cuda/engine.cuh"
 
 G_BEGIN_DECLS

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "cuda/lifting/cuda/picture.cuh"
-#include "cuda/core/bounce.cuh"
+#include "cuda/core/device/bounce.cuh"
 
 G_BEGIN_DECLS
 

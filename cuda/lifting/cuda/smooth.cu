@@ -5,7 +5,7 @@
 /* Launches of the low-pass filters on the device, and their tables. */
 #include <type_traits>
 
-#include "cuda/core/arena.cuh"
+#include "cuda/core/device/arena.cuh"
 #include "cuda/lifting/cuda/device.cuh"
 #include "cuda/lifting/cuda/launch.cuh"
 

@@ -9,7 +9,7 @@
  * of a third overlap. Batches depend on each other only through the window:
  * an event makes a batch's window kernels wait for those of the batch
  * before. All memory is allocated when the backend is made. */
-#include "cuda/core/arena.cuh"
+#include "cuda/core/device/arena.cuh"
 #include "cuda/core/memory.h"
 #include "cuda/meltpool/backend.h"
 #include "cuda/meltpool/cuda/engine.cuh"

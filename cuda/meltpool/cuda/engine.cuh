@@ -7,7 +7,7 @@
 
 #include <cuda_runtime.h>
 
-#include "cuda/core/arena.cuh"
+#include "cuda/core/device/arena.cuh"
 #include "cuda/meltpool/backend.h"
 #include "cuda/meltpool/bits.h"
 #include "cuda/meltpool/params.h"

@@ -16,7 +16,7 @@
  * of it idle. */
 #include <string.h>
 
-#include "cuda/core/arena.cuh"
+#include "cuda/core/device/arena.cuh"
 #include "cuda/core/memory.h"
 #include "cuda/motion/backend.h"
 #include "cuda/motion/cuda/engine.cuh"

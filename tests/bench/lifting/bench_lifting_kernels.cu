@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/core/cuda.cuh"
+#include "cuda/core/device/cuda.cuh"
 #include "cuda/lifting/cuda/transform.cuh"
 
 namespace {

@@ -32,7 +32,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/core/cuda.cuh"
+#include "cuda/core/device/cuda.cuh"
 #include "cuda/core/histogram.h"
 #include "cuda/lifting/cuda/transform.cuh"
 #include "lwtreference.h"

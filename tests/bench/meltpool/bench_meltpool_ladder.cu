@@ -29,7 +29,7 @@
 #include <string.h>
 
 #include "benchring.h"
-#include "cuda/core/cuda.cuh"
+#include "cuda/core/device/cuda.cuh"
 #include "cuda/core/histogram.h"
 #include "cuda/core/memory.h"
 #include "cuda/meltpool/cuda/network.cuh"

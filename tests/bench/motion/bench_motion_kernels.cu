@@ -24,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/core/cuda.cuh"
+#include "cuda/core/device/cuda.cuh"
 #include "motionclips.h"
 #include "cuda/motion/cuda/engine.cuh"
 #include "cuda/motion/cuda/warp.cuh"

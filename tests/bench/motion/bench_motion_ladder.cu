@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/core/cuda.cuh"
+#include "cuda/core/device/cuda.cuh"
 #include "cuda/core/histogram.h"
 #include "cuda/motion/arithmetic.h"
 #include "motionrunner.h"

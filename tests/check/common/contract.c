@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include "busmessages.h"
 #include "cuda/camera/recording.h"
-#include "cuda/core/device.h"
+#include "cuda/core/device/device.h"
 
 /* plugins, the optional one if it was built; hdf5 needs a file of its own, see
  * check-pbfhdf5 */

@@ -10,7 +10,7 @@
 #include <gst/video/video.h>
 #include <string.h>
 #include "tests/check/common/busmessages.h"
-#include "cuda/core/device.h"
+#include "cuda/core/device/device.h"
 #include "cuda/records/machinesignal.h"
 #include "tests/check/motion/motionpackets.h"
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "tests/check/common/busmessages.h"
-#include "cuda/core/device.h"
+#include "cuda/core/device/device.h"
 #include "tests/check/common/memorylimit.h"
 #include "motionclip.h"
 

@@ -7,7 +7,7 @@
  * others. The driver by itself takes one thread. */
 #pragma once
 
-#include "cuda/core/cuda.cuh"
+#include "cuda/core/device/cuda.cuh"
 
 /**
  * CvisRows: rows to copy; an array is rows of an element

@@ -7,7 +7,7 @@
  * attributes. */
 #pragma once
 
-#include "cuda/core/cuda.cuh"
+#include "cuda/core/device/cuda.cuh"
 
 /**
  * CvisArena: device and pinned memory, streams and events of an engine.

@@ -2,10 +2,10 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-#include "cuda/core/bounce.cuh"
+#include "cuda/core/device/bounce.cuh"
 
-#include "cuda/core/arena.cuh"
 #include "cuda/core/cancel.h"
+#include "cuda/core/device/arena.cuh"
 #include "cuda/core/memory.h"
 #include "cuda/core/threadpool.h"
 

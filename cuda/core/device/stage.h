@@ -17,7 +17,7 @@
 
 #include <glib.h>
 
-#include "cuda/core/device.h"
+#include "cuda/core/device/device.h"
 
 G_BEGIN_DECLS
 

@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-#include "cuda/core/arena.cuh"
+#include "cuda/core/device/arena.cuh"
 
 namespace {
 typedef enum { DEVICE, PINNED, STREAM, EVENT } Kind;

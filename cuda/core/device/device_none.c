@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* cuda/core/device.h for builds without CUDA. */
-#include "cuda/core/device.h"
+/* cuda/core/device/device.h for builds without CUDA. */
+#include "cuda/core/device/device.h"
 
 static void
 no_cuda (GError **error)

@@ -5,7 +5,7 @@
 /* Devices, contexts and pinned memory through the CUDA runtime (linked
  * statically) and driver entry points looked up on first use: programs load
  * without any CUDA library. */
-#include "cuda/core/cuda.cuh"
+#include "cuda/core/device/cuda.cuh"
 #include "cuda/core/fleet/deviceuse.h"
 
 #include <cuda.h>

@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Sums of integers over the threads of a kernel; see cuda/core/stage.h. */
+/* Sums of integers over the threads of a kernel; see cuda/core/device/stage.h. */
 #pragma once
 
 /* Adds the @mine of the THREADS threads of a block to @sum, with one atomic addition. */

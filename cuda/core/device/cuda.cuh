@@ -7,7 +7,7 @@
 #pragma once
 
 #include <cuda_runtime.h>
-#include "cuda/core/device.h"
+#include "cuda/core/device/device.h"
 
 /* Sets @error from @code: "WHAT: cudaErrorName (CUDA's text)". Returns:
  * FALSE on an error */

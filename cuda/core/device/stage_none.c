@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* cuda/core/stage.h and what needs one, for builds without CUDA, which have no stage. */
+/* cuda/core/device/stage.h and what needs one, for builds without CUDA, which have no stage. */
 #include "cuda/core/plane.h"
 
 CvisStage *

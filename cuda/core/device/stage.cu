@@ -2,9 +2,9 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-#include "cuda/core/stage.h"
+#include "cuda/core/device/stage.h"
 
-#include "cuda/core/arena.cuh"
+#include "cuda/core/device/arena.cuh"
 
 #define ALIGN(size) (((size) + 255) & ~(gsize) 255)
 
