@@ -149,10 +149,9 @@ typedef struct _BundleCpuKernels {
   gdouble (*model) (
       BundleBackend *b, const BundleSegment *segment, const gdouble v[9]);
 
-  /* With lenses: schur(), and to @w Jp^T Jpose of each slot, 3 x 6, and to @of_lens Jp^T Jlens, 3 x its
-   * columns, @lens_w for each slot */
+  /* With lenses: schur(), and Jp^T Jc of each slot to those of @schur */
   void (*products) (const BundleBackend *b, const BundleSegment *segment,
-      gdouble *w, gdouble *of_lens, guint lens_w, gdouble *partial);
+      BundleCpuSchur *schur, gdouble *partial);
 
   /* Dense matrices, with rows @stride apart. A symmetric matrix is its upper
    * triangle; R is upper triangular, with R^T R the matrix. BUNDLE_MARGIN columns

@@ -18,14 +18,16 @@
 #include "cuda/core/cancel.h"
 #include "cuda/core/memory.h"
 
-#define MAX_WIDTH 16      /* cameras of a panel */
+#define MAX_ROWS 96       /* of a panel */
 #define MAX_CAMERAS 20000 /* the order takes a bit for each two */
 #define SLACK                                                                  \
   8 /* zeros that a camera may add to the rows of a panel, in blocks */
-#define BAND 24 /* rows of a panel in an item */
+#define BAND 24 /* rows of a panel in an item, rounded down to whole cameras */
 /* Multiplications of a factorisation for each observation, above which conjugate
- * gradients take less time */
+ * gradients take less time. With a lens for each image they take several times as many
+ * iterations. */
 #define MAX_OPERATIONS 5000
+#define MAX_OPERATIONS_OWN 40000
 
 /**
  * Panel:
@@ -56,6 +58,7 @@ typedef struct {
 
 /**
  * BundleCpuFactor:
+ * @d: rows of a camera, as in BundleCpuSchur; @band: of a Band
  * @position: of a camera in the order of elimination
  * @lists: guint32, of all panels
  * @panels: Panel, in the order of elimination; the last one is that of the lenses
@@ -66,6 +69,7 @@ typedef struct {
  */
 struct _BundleCpuFactor {
   const BundleCpuKernels *kernels;
+  guint d, band;
   guint32 *position;
   GArray *lists, *panels, *updates, *bands, *ordered;
   GArray *first_band, *first_ordered;
@@ -178,7 +182,7 @@ append_panel (BundleCpuFactor *f, Graph *graph, guint32 *list, guint k)
       if (next == G_MAXUINT32 || graph->degree[list[i]] < graph->degree[next])
         next = list[i];
     /* zeros in the rows before it cost less than a panel of its own */
-    if (next == G_MAXUINT32 || panel.width == MAX_WIDTH
+    if (next == G_MAXUINT32 || (panel.width + 1) * f->d > MAX_ROWS
         || (graph->degree[next] + 1 - n) * panel.width > SLACK)
       break;
     camera = next;
@@ -186,8 +190,8 @@ append_panel (BundleCpuFactor *f, Graph *graph, guint32 *list, guint k)
   g_array_append_vals (f->lists, list, n);
   panel.n_list = panel.width + n;
   g_array_append_val (f->panels, panel);
-  columns = BUNDLE_POSE * (gdouble) panel.n_list + k;
-  return columns * columns * BUNDLE_POSE * panel.width;
+  columns = f->d * (gdouble) panel.n_list + k;
+  return columns * columns * f->d * panel.width;
 }
 
 static gint
@@ -206,13 +210,15 @@ order_cameras (
     const BundleBackend *b, BundleCpuFactor *f, Graph *graph, guint32 *list)
 {
   const BundleCpuSchur *schur = b->lenses->schur;
+  const gdouble most =
+      (schur->own ? MAX_OPERATIONS_OWN : MAX_OPERATIONS) * (gdouble) b->n_slots;
   guint32 n = 0;
   gdouble operations = 0;
 
   make_graph (schur, graph);
   while (n < graph->n) {
     operations += append_panel (f, graph, list, schur->k + 1);
-    if (operations > MAX_OPERATIONS * (gdouble) b->n_slots || cvis_cancelled ())
+    if (operations > most || cvis_cancelled ())
       return FALSE;
     for (guint i = 0; i < PANEL (f, f->panels->len - 1)->width; i++)
       f->position[LIST (f, PANEL (f, f->panels->len - 1))[i]] = n++;
@@ -292,7 +298,7 @@ list_levels (BundleCpuFactor *f)
     for (guint32 i = 0; i < f->panels->len; i++)
       if (PANEL (f, i)->level == level) {
         g_array_append_val (f->ordered, i);
-        for (guint32 row = 0; row < PANEL (f, i)->rows; row += BAND)
+        for (guint32 row = 0; row < PANEL (f, i)->rows; row += f->band)
           g_array_append_vals (f->bands, &(Band){ i, row }, 1);
       }
   }
@@ -313,8 +319,8 @@ make_panels (BundleBackend *b, BundleCpuFactor *f, GError **error)
   for (guint32 i = 0; i <= last; i++) {
     Panel *p = PANEL (f, i);
 
-    p->rows = i < last ? BUNDLE_POSE * p->width : k;
-    p->columns = BUNDLE_POSE * p->n_list + k + 1;
+    p->rows = i < last ? f->d * p->width : k;
+    p->columns = f->d * p->n_list + k + 1;
     p->stride = (p->columns + BUNDLE_MARGIN + BUNDLE_LANES - 1) / BUNDLE_LANES
                 * BUNDLE_LANES;
     p->at = n_values;
@@ -350,6 +356,8 @@ bundle_factor_new (BundleBackend *b, BundleCpuFactor **factor, GError **error)
     return TRUE;
   f = *factor = g_new0 (BundleCpuFactor, 1);
   f->kernels = CVIS_CPU_CHOOSE (bundle_cpu);
+  f->d = b->lenses->schur->d;
+  f->band = MAX (BAND / f->d, 1) * f->d;
   f->lists = g_array_new (FALSE, FALSE, sizeof (guint32));
   f->panels = g_array_new (FALSE, FALSE, sizeof (Panel));
   f->updates = g_array_new (FALSE, FALSE, sizeof (Update));
@@ -380,12 +388,13 @@ copy_camera (
 {
   const BundleCpuSchur *s = b->lenses->schur;
   const guint32 *list = LIST (f, p), camera = list[k];
-  gdouble *to = f->values + p->at + BUNDLE_POSE * k * p->stride;
-  const gdouble *lenses = s->c + (gsize) camera * BUNDLE_LANES * s->k;
+  const BundleCpuLens *own = bundle_schur_own_lens (b, camera);
+  gdouble *to = f->values + p->at + f->d * k * p->stride;
+  const gdouble *lenses = s->c + (gsize) camera * s->lanes * s->k;
 
   for (gsize i = s->row[camera]; i < s->row[camera + 1]; i++) {
     const guint32 position = f->position[s->column[i]];
-    const gdouble *block = s->blocks + BUNDLE_SCHUR_BLOCK * s->mirror[i];
+    const gdouble *block = s->blocks + s->d * s->lanes * s->mirror[i];
     const gboolean turned = s->mirror[i] != i;
     guint32 low = k, high = p->n_list;
 
@@ -399,20 +408,21 @@ copy_camera (
       else
         high = middle;
     }
-    for (guint r = 0; r < BUNDLE_POSE; r++)
-      for (guint c = 0; c < BUNDLE_POSE; c++)
-        to[r * p->stride + BUNDLE_POSE * low + c] =
-            block[turned ? BUNDLE_LANES * r + c : BUNDLE_LANES * c + r];
+    for (guint r = 0; r < f->d; r++)
+      for (guint c = 0; c < f->d; c++)
+        to[r * p->stride + f->d * low + c] =
+            block[turned ? s->lanes * r + c : s->lanes * c + r];
   }
-  for (guint r = 0; r < BUNDLE_POSE; r++) {
-    gdouble *row = to + r * p->stride + BUNDLE_POSE * p->n_list;
-    const gsize at = 9 * (gsize) camera + r;
+  for (guint r = 0; r < f->d; r++) {
+    const gboolean unknown = r < BUNDLE_POSE + (own ? own->n : 0);
+    gdouble *row = to + r * p->stride + f->d * p->n_list;
+    const gsize at = unknown ? bundle_schur_place (own, camera, r) : 0;
 
     for (guint j = 0; j < s->k; j++)
-      row[j] = lenses[BUNDLE_LANES * j + r];
-    row[s->k] = b->b[at];
-    f->diagonal[p->unknown + BUNDLE_POSE * k + r] =
-        b->camera_constant[camera] >> r & 1
+      row[j] = lenses[s->lanes * j + r];
+    row[s->k] = unknown ? b->b[at] : 0;
+    f->diagonal[p->unknown + f->d * k + r] =
+        !unknown || (r < BUNDLE_POSE && (b->camera_constant[camera] >> r & 1))
             ? INFINITY
             : b->diagonal[at] + b->damping_c[at];
   }
@@ -426,9 +436,8 @@ copy_lens (
   gdouble *row = f->values + p->at + k * p->stride;
 
   memcpy (row, s->l + (gsize) k * s->k, s->k * sizeof *row);
-  row[s->k] = b->b[s->first + k];
-  f->diagonal[p->unknown + k] =
-      b->diagonal[s->first + k] + b->damping_c[s->first + k];
+  row[s->k] = b->b[s->at[k]];
+  f->diagonal[p->unknown + k] = b->diagonal[s->at[k]] + b->damping_c[s->at[k]];
 }
 
 /* Sets @place[i]: column in panel @t of column i of panel @s, from its camera @first
@@ -443,11 +452,11 @@ place_columns (const BundleCpuFactor *f, const Panel *t, const Panel *s,
   for (guint32 i = first, at = 0; i < s->n_list; i++, at++) {
     while (to[at] != from[i])
       at++;
-    for (guint e = 0; e < BUNDLE_POSE; e++)
-      place[n++] = BUNDLE_POSE * at + e;
+    for (guint e = 0; e < f->d; e++)
+      place[n++] = f->d * at + e;
   }
   for (guint e = 0; e <= k; e++)
-    place[n++] = BUNDLE_POSE * t->n_list + e;
+    place[n++] = f->d * t->n_list + e;
   return n;
 }
 
@@ -473,13 +482,13 @@ sum_bands (guint first, guint count, gpointer data)
   for (guint i = begin + first; i < begin + first + count; i++) {
     const Band band = g_array_index (f->bands, Band, i);
     const Panel *p = PANEL (f, band.panel);
-    const guint32 end = MIN (band.row + BAND, p->rows);
+    const guint32 end = MIN (band.row + f->band, p->rows);
 
     memset (f->values + p->at + band.row * p->stride, 0,
         (end - band.row) * p->stride * sizeof *f->values);
     if (p->width > 0)
-      for (guint32 r = band.row; r < end; r += BUNDLE_POSE)
-        copy_camera (b, f, p, r / BUNDLE_POSE);
+      for (guint32 r = band.row; r < end; r += f->d)
+        copy_camera (b, f, p, r / f->d);
     else
       for (guint32 r = band.row; r < end; r++)
         copy_lens (b, f, p, r);
@@ -489,7 +498,7 @@ sum_bands (guint first, guint count, gpointer data)
       const guint n = place_columns (f, p, s, update->first, k, place);
 
       f->kernels->subtract_products (f->values + p->at, p->stride, place,
-          f->values + s->at + BUNDLE_POSE * update->first, s->stride, s->rows,
+          f->values + s->at + f->d * update->first, s->stride, s->rows,
           find_place_from (place, n, band.row), find_place_from (place, n, end),
           n);
     }
@@ -529,10 +538,10 @@ substitute_back (BundleBackend *b, const BundleCpuFactor *f)
 
     memset (x, 0, f->max_columns * sizeof *x);
     for (guint c = p->width; c < p->n_list; c++)
-      memcpy (x + BUNDLE_POSE * c, b->x + 9 * (gsize) list[c],
-          BUNDLE_POSE * sizeof *x);
-    memcpy (
-        x + BUNDLE_POSE * p->n_list, b->x + schur->first, schur->k * sizeof *x);
+      memcpy (
+          x + f->d * c, schur->x + f->d * (gsize) list[c], f->d * sizeof *x);
+    for (guint j = 0; j < schur->k && p->width > 0; j++)
+      x[f->d * p->n_list + j] = b->x[schur->at[j]];
     for (guint r = p->rows; r-- > 0;) {
       const gdouble *row = f->values + p->at + r * p->stride;
 
@@ -541,10 +550,16 @@ substitute_back (BundleBackend *b, const BundleCpuFactor *f)
              * f->inverse[p->unknown + r];
     }
     for (guint c = 0; c < p->width; c++)
-      memcpy (b->x + 9 * (gsize) list[c], x + BUNDLE_POSE * c,
-          BUNDLE_POSE * sizeof *x);
-    if (p->width == 0)
-      memcpy (b->x + schur->first, x, schur->k * sizeof *x);
+      memcpy (
+          schur->x + f->d * (gsize) list[c], x + f->d * c, f->d * sizeof *x);
+    for (guint j = 0; j < schur->k && p->width == 0; j++)
+      b->x[schur->at[j]] = x[j];
+  }
+  for (guint c = 0; c < b->n_cameras; c++) {
+    const BundleCpuLens *own = bundle_schur_own_lens (b, c);
+
+    for (guint i = 0; i < BUNDLE_POSE + (own ? own->n : 0); i++)
+      b->x[bundle_schur_place (own, c, i)] = schur->x[f->d * (gsize) c + i];
   }
 }
 

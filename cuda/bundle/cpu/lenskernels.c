@@ -12,7 +12,7 @@
  * With a sensor (R_s, t_s) in a rig, P = R_s Q + t_s and Q = R X + t, of the rig's pose.
  * The derivatives by the step of the sensor's pose are -A [P]x and A; the rows that are
  * stored are A R_s and Q, in place of A and P, so the other loops do not know it. */
-#include "cuda/bundle/cpu/lenses.h"
+#include "cuda/bundle/cpu/schur.h"
 #include "cuda/bundle/cpu/segment.h"
 #include "cuda/bundle/lens/observation.h"
 
@@ -457,27 +457,35 @@ schur_lens (BundleBackend *b, const BundleSegment *s, gdouble *partial)
 }
 
 static void
-products_lens (const BundleBackend *b, const BundleSegment *s, gdouble *w,
-    gdouble *of_lens, guint lens_w, gdouble *partial)
+products_lens (const BundleBackend *b, const BundleSegment *s,
+    BundleCpuSchur *schur, gdouble *partial)
 {
   const BundleConstants c = b->constants[s->camera];
+  const gboolean own =
+      schur->place[b->lenses->image[s->image].lens] == BUNDLE_SCHUR_NONE;
   Columns j;
+  guint in_block;
   Rows r;
 
   find_rows (b, s, &r);
   get_columns (s, &r, j);
   sum_triangle_of (b, s, &r, j, partial);
+  in_block = BUNDLE_POSE + (own ? r.n : 0);
   for (guint i = 0; i < s->n; i++) {
-    gdouble *of_pose = w + (s->first + i) * BUNDLE_POSE * 3;
-    gdouble *to = of_lens + (s->first + i) * lens_w;
+    gdouble *of_pose = schur->w + (s->first + i) * 3 * schur->d;
+    gdouble *to = schur->of_slot + (s->first + i) * schur->lens_w;
     gdouble p[2][3];
 
     get_point_rows (&r, &c, i, p);
     for (guint k = 0; k < 3; k++) {
-      for (guint e = 0; e < BUNDLE_POSE; e++)
+      guint e = 0;
+
+      for (; e < in_block; e++)
         *of_pose++ =
             j[e][i] * p[0][k] + j[BUNDLE_LENS_UNKNOWNS + e][i] * p[1][k];
-      for (guint e = BUNDLE_POSE; e < BUNDLE_POSE + r.n; e++)
+      for (guint zero = e; zero < schur->d; zero++)
+        *of_pose++ = 0;
+      for (; e < BUNDLE_POSE + r.n; e++)
         *to++ = j[e][i] * p[0][k] + j[BUNDLE_LENS_UNKNOWNS + e][i] * p[1][k];
     }
   }

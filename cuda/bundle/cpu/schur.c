@@ -4,9 +4,13 @@
  */
 /* S = U - W V^-1 W^T consists of
  *
- *   [P   C]   P: a block of 6 x 6 for each two cameras that share a point
- *   [C^T L]   C: 6 x K for each camera, K the number of columns of all lenses
+ *   [P   C]   P: a block of D x D for each two cameras that share a point
+ *   [C^T L]   C: D x K for each camera
  *             L: K x K
+ *
+ * K is the number of columns of all lenses and D is 6, those of a pose. Where K would be too
+ * large, a lens of one image has its columns in the block of the camera, behind those of
+ * the pose. Cameras with fewer columns than D have zeros in their place.
  *
  * With frames the cameras are these.
  *
@@ -22,7 +26,7 @@
 #include "cuda/core/cancel.h"
 #include "cuda/core/memory.h"
 
-#define MAX_COLUMNS 96 /* of all lenses */
+#define MAX_COLUMNS 96 /* of lenses, in L */
 /* A pair of slots costs about as much as a slot in a product with the observations, and
  * there are dozens of products for each matrix. */
 #define MAX_PAIRS 16 /* for each slot */
@@ -33,6 +37,8 @@ bundle_schur_free (BundleCpuSchur *s)
 {
   if (s == NULL)
     return;
+  free (s->at);
+  free (s->place);
   free (s->row);
   free (s->mirror);
   free (s->column);
@@ -45,6 +51,7 @@ bundle_schur_free (BundleCpuSchur *s)
   free (s->c);
   free (s->l);
   free (s->chunk);
+  free (s->x);
   free (s->entry_first);
   free (s->entry_lens);
   free (s->entry_of);
@@ -217,6 +224,9 @@ list_entries (
           b->lenses->image[segment_of_slot (b, slot, segment_of)->image].lens;
       gsize e = schur->entry_first[p];
 
+      schur->entry_of[slot] = BUNDLE_SCHUR_NONE;
+      if (schur->place[lens] == BUNDLE_SCHUR_NONE)
+        continue;
       while (e < n && schur->entry_lens[e] != lens)
         e++;
       if (e == n)
@@ -251,7 +261,7 @@ make_structure (BundleBackend *b, BundleCpuSchur *s, const guint32 *segment_of,
     ok =
         *dense
         || (NEW_SCHUR (&s->column, n_blocks) && NEW_SCHUR (&s->mirror, n_blocks)
-            && NEW_SCHUR (&s->blocks, n_blocks * BUNDLE_SCHUR_BLOCK));
+            && NEW_SCHUR (&s->blocks, n_blocks * s->d * s->lanes));
   }
   if (ok && !*dense && !cvis_cancelled ()) {
     walk_rows (b, s, TRUE, segment_of, seen, list, at);
@@ -275,6 +285,40 @@ find_segments (const BundleBackend *b, guint32 *segment_of)
       segment_of[(b->segments[i].first + k) / BUNDLE_LANES] = i;
 }
 
+/* Sets @d, @k, @at, @place. */
+static gboolean
+place_lenses (const BundleBackend *b, BundleCpuSchur *s, GError **error)
+{
+  const BundleCpuLenses *l = b->lenses;
+
+  s->own = b->n_vector - 9 * (gsize) b->n_cameras > MAX_COLUMNS;
+  s->d = BUNDLE_POSE;
+  if (!NEW_SCHUR (&s->place, l->n) || !NEW_SCHUR (&s->at, MAX_COLUMNS))
+    return FALSE;
+  memset (s->place, 0, l->n * sizeof *s->place);
+  for (guint c = 0; c < b->n_cameras; c++) {
+    const BundleCpuLens *own = bundle_schur_own_lens (b, c);
+
+    if (own) {
+      s->place[own - l->lens] = BUNDLE_SCHUR_NONE;
+      s->d = MAX (s->d, BUNDLE_POSE + own->n);
+    }
+  }
+  s->lanes = (s->d + BUNDLE_LANES - 1) / BUNDLE_LANES * BUNDLE_LANES;
+  for (guint i = 0; i < l->n; i++) {
+    const guint n = l->lens[i].n;
+
+    if (s->place[i] == BUNDLE_SCHUR_NONE)
+      continue;
+    s->place[i] = s->k;
+    s->lens_w = MAX (s->lens_w, 3 * n);
+    s->k += n;
+    for (guint e = 0; e < n && s->k <= MAX_COLUMNS; e++)
+      s->at[s->place[i] + e] = l->lens[i].first + e;
+  }
+  return TRUE;
+}
+
 gboolean
 bundle_schur_new (BundleBackend *b, BundleCpuSchur **schur, GError **error)
 {
@@ -284,23 +328,15 @@ bundle_schur_new (BundleBackend *b, BundleCpuSchur **schur, GError **error)
   BundleCpuSchur *s;
   gsize n_pairs;
 
-  if (b->n_vector - 9 * (gsize) b->n_cameras > MAX_COLUMNS)
-    return TRUE;
-  if (!NEW_SCHUR (&segment_of, b->n_slots / BUNDLE_LANES))
+  s = *schur = g_new0 (BundleCpuSchur, 1);
+  s->kernels = CVIS_CPU_CHOOSE (bundle_schur);
+  if (!place_lenses (b, s, error)
+      || !NEW_SCHUR (&segment_of, b->n_slots / BUNDLE_LANES))
     return FALSE;
   find_segments (b, segment_of);
-  n_pairs = count_pairs (b, segment_of);
-  if (n_pairs == G_MAXSIZE) {
-    free (segment_of);
-    return TRUE;
-  }
-  s = *schur = g_new0 (BundleCpuSchur, 1);
-  s->first = 9 * (gsize) b->n_cameras;
-  s->k = (guint) (b->n_vector - s->first);
-  s->kernels = CVIS_CPU_CHOOSE (bundle_schur);
-  for (guint i = 0; i < b->lenses->n; i++)
-    s->lens_w = MAX (s->lens_w, 3 * b->lenses->lens[i].n);
-  ok = make_structure (b, s, segment_of, n_pairs, &dense, error);
+  n_pairs = s->k > MAX_COLUMNS ? G_MAXSIZE : count_pairs (b, segment_of);
+  dense = n_pairs == G_MAXSIZE;
+  ok = dense || make_structure (b, s, segment_of, n_pairs, &dense, error);
   free (segment_of);
   if (!ok)
     return FALSE;
@@ -309,9 +345,10 @@ bundle_schur_new (BundleBackend *b, BundleCpuSchur **schur, GError **error)
     *schur = NULL;
     return TRUE;
   }
-  return NEW_SCHUR (&s->w, b->n_slots * BUNDLE_SCHUR_W + BUNDLE_LANES)
+  return NEW_SCHUR (&s->w, b->n_slots * 3 * s->d + s->lanes)
          && NEW_SCHUR (&s->of_slot, b->n_slots * s->lens_w)
-         && NEW_SCHUR (&s->c, (gsize) b->n_cameras * BUNDLE_LANES * s->k)
+         && NEW_SCHUR (&s->c, (gsize) b->n_cameras * s->lanes * s->k)
+         && NEW_SCHUR (&s->x, (gsize) b->n_cameras * s->d)
          && NEW_SCHUR (&s->l, (gsize) s->k * s->k)
          && NEW_SCHUR (&s->chunk, chunks * s->k * s->k);
 }
@@ -325,8 +362,8 @@ make_products (guint first, guint count, gpointer data)
   BundleCpuSchur *s = b->lenses->schur;
 
   for (guint i = first; i < first + count; i++)
-    b->kernels->products (b, &b->segments[i], s->w, s->of_slot, s->lens_w,
-        b->partial + (gsize) i * b->n_sums);
+    b->kernels->products (
+        b, &b->segments[i], s, b->partial + (gsize) i * b->n_sums);
 }
 
 /* A chunk's part of L */
@@ -343,7 +380,7 @@ sum_chunks (guint first, guint count, gpointer data)
 }
 
 /* U of image @image of camera @c and its lens: adds to the diagonal block and C, sets the
- * image's part of L */
+ * image's part of L where the lens is not in the block */
 static void
 put_image_blocks (BundleBackend *b, guint c, guint32 image, gdouble *block)
 {
@@ -351,17 +388,19 @@ put_image_blocks (BundleBackend *b, guint c, guint32 image, gdouble *block)
   const BundleCpuLens *lens = bundle_lenses_of_image (b->lenses, image);
   const guint size = BUNDLE_POSE + lens->n;
   gdouble *sum = bundle_lenses_arrow (b->lenses, image).sum;
+  const guint32 place = s->place[lens - b->lenses->lens];
+  const guint in_block = place == BUNDLE_SCHUR_NONE ? size : BUNDLE_POSE;
   gdouble *columns =
-      s->c + ((gsize) c * s->k + lens->first - s->first) * BUNDLE_LANES;
+      in_block == size ? NULL : s->c + ((gsize) c * s->k + place) * s->lanes;
   gdouble triangle[BUNDLE_LENS_SUMS];
 
   bundle_lenses_sum_triangle (b, image, triangle);
   for (guint i = 0, at = 0; i < size; i++)
     for (guint j = i; j < size; j++, at++)
-      if (j < BUNDLE_POSE)
-        block[BUNDLE_LANES * j + i] += triangle[at];
+      if (j < in_block)
+        block[s->lanes * j + i] += triangle[at];
       else if (i < BUNDLE_POSE)
-        columns[BUNDLE_LANES * (j - BUNDLE_POSE) + i] += triangle[at];
+        columns[s->lanes * (j - BUNDLE_POSE) + i] += triangle[at];
       else
         sum[lens->n * (i - BUNDLE_POSE) + j - BUNDLE_POSE] = triangle[at];
 }
@@ -371,17 +410,20 @@ static void
 put_own_blocks (BundleBackend *b, guint c)
 {
   const BundleCpuLenses *l = b->lenses;
-  gdouble *block =
-      l->schur->blocks + BUNDLE_SCHUR_BLOCK * find_block (l->schur, c, c);
+  const BundleCpuSchur *s = l->schur;
+  const BundleCpuLens *own = bundle_schur_own_lens (b, c);
+  gdouble *block = s->blocks + s->d * s->lanes * find_block (s, c, c);
 
   for (guint32 i = l->first_image[c]; i < l->first_image[c + 1]; i++)
     put_image_blocks (b, c, i, block);
-  for (guint i = 0; i < BUNDLE_POSE; i++) {
+  for (guint i = 0; i < BUNDLE_POSE; i++)
     for (guint j = i; j < BUNDLE_POSE; j++)
-      block[BUNDLE_LANES * i + j] = block[BUNDLE_LANES * j + i] +=
-          bundle_priors_at (b, c, i, j);
-    block[(BUNDLE_LANES + 1) * i] += b->damping_c[9 * (gsize) c + i];
-  }
+      block[s->lanes * j + i] += bundle_priors_at (b, c, i, j);
+  for (guint i = 0; i < s->d; i++)
+    for (guint j = i; j < s->d; j++)
+      block[s->lanes * i + j] = block[s->lanes * j + i];
+  for (guint i = 0; i < BUNDLE_POSE + (own ? own->n : 0); i++)
+    block[(s->lanes + 1) * i] += b->damping_c[bundle_schur_place (own, c, i)];
 }
 
 static void
@@ -389,12 +431,13 @@ make_rows (guint first, guint count, gpointer data)
 {
   BundleBackend *b = data;
   BundleCpuSchur *s = b->lenses->schur;
+  const gsize size = s->d * s->lanes;
 
   for (guint c = first; c < first + count; c++) {
-    memset (s->blocks + BUNDLE_SCHUR_BLOCK * s->row[c], 0,
-        (s->row[c + 1] - s->row[c]) * BUNDLE_SCHUR_BLOCK * sizeof *s->blocks);
-    memset (s->c + (gsize) c * BUNDLE_LANES * s->k, 0,
-        (gsize) BUNDLE_LANES * s->k * sizeof *s->c);
+    memset (s->blocks + size * s->row[c], 0,
+        (s->row[c + 1] - s->row[c]) * size * sizeof *s->blocks);
+    memset (s->c + (gsize) c * s->lanes * s->k, 0,
+        (gsize) s->lanes * s->k * sizeof *s->c);
     put_own_blocks (b, c);
     s->kernels->subtract_slots (b, c);
   }
@@ -406,14 +449,14 @@ copy_mirrors (guint first, guint count, gpointer data)
 {
   BundleBackend *b = data;
   BundleCpuSchur *s = b->lenses->schur;
+  const gsize size = s->d * s->lanes;
 
   for (guint c = first; c < first + count; c++)
     for (gsize i = s->row[c]; i < s->row[c + 1] && s->column[i] < c; i++)
-      for (guint k = 0; k < BUNDLE_POSE; k++)
-        for (guint r = 0; r < BUNDLE_POSE; r++)
-          s->blocks[BUNDLE_SCHUR_BLOCK * i + BUNDLE_LANES * k + r] =
-              s->blocks[BUNDLE_SCHUR_BLOCK * s->mirror[i] + BUNDLE_LANES * r
-                        + k];
+      for (guint k = 0; k < s->d; k++)
+        for (guint r = 0; r < s->d; r++)
+          s->blocks[size * i + s->lanes * k + r] =
+              s->blocks[size * s->mirror[i] + s->lanes * r + k];
 }
 
 /* L: the cameras' parts of U, the damping, and the chunks in order */
@@ -427,21 +470,21 @@ make_lens_block (BundleBackend *b, gsize n_chunks)
   for (guint32 image = 0; image < l->n_images; image++) {
     const BundleCpuLens *lens = bundle_lenses_of_image (l, image);
     const gdouble *sum = bundle_lenses_arrow (l, image).sum;
-    gdouble *to = s->l + (lens->first - s->first) * (s->k + 1);
+    const guint32 place = s->place[lens - l->lens];
+    gdouble *to;
 
+    if (place == BUNDLE_SCHUR_NONE)
+      continue;
+    to = s->l + place * (gsize) (s->k + 1);
     for (guint i = 0; i < lens->n; i++)
       for (guint j = i; j < lens->n; j++)
         to[i * s->k + j] += sum[lens->n * i + j];
   }
-  for (guint i = 0; i < l->n; i++) {
-    gdouble *to = s->l + (l->lens[i].first - s->first) * (s->k + 1);
-
-    for (guint r = 0; r < l->lens[i].n; r++)
-      for (guint c = 0; c < r; c++)
-        to[r * s->k + c] = to[c * s->k + r];
+  for (guint r = 0; r < s->k; r++) {
+    for (guint c = 0; c < r; c++)
+      s->l[r * s->k + c] = s->l[c * s->k + r];
+    s->l[r * (s->k + 1)] += b->damping_c[s->at[r]];
   }
-  for (guint i = 0; i < s->k; i++)
-    s->l[i * (s->k + 1)] += b->damping_c[s->first + i];
   for (gsize chunk = 0; chunk < n_chunks; chunk++)
     for (gsize i = 0; i < (gsize) s->k * s->k; i++)
       s->l[i] += s->chunk[chunk * s->k * s->k + i];
@@ -450,7 +493,7 @@ make_lens_block (BundleBackend *b, gsize n_chunks)
 void
 bundle_schur_update (BundleBackend *b, BundleCpuSchur *schur)
 {
-  const guint n_chunks = (b->n_points + POINTS - 1) / POINTS;
+  const guint n_chunks = schur->k > 0 ? (b->n_points + POINTS - 1) / POINTS : 0;
 
   b->lenses->alone = TRUE; /* triangles are those of U */
   bundle_cpu_for_segments (b, make_products);
@@ -469,26 +512,41 @@ multiply_rows (guint first, guint count, gpointer data)
   BundleBackend *b = data;
   const BundleCpuSchur *s = b->lenses->schur;
 
-  for (guint c = first; c < first + count; c++)
-    s->kernels->multiply_row (b, c, b->out + 9 * (gsize) c);
+  for (guint c = first; c < first + count; c++) {
+    const BundleCpuLens *own = bundle_schur_own_lens (b, c);
+    gdouble out[BUNDLE_SCHUR_LANES];
+
+    s->kernels->multiply_row (b, c, out);
+    memset (b->out + 9 * (gsize) c, 0, 9 * sizeof *out);
+    for (guint i = 0; i < BUNDLE_POSE + (own ? own->n : 0); i++)
+      b->out[bundle_schur_place (own, c, i)] = out[i];
+  }
 }
 
 void
 bundle_schur_multiply (BundleBackend *b, BundleCpuSchur *s)
 {
-  gdouble *to = b->out + s->first;
+  for (guint c = 0; c < b->n_cameras; c++) {
+    const BundleCpuLens *own = bundle_schur_own_lens (b, c);
+    const guint n = BUNDLE_POSE + (own ? own->n : 0);
 
+    for (guint i = 0; i < s->d; i++)
+      s->x[c * (gsize) s->d + i] =
+          i < n ? b->in[bundle_schur_place (own, c, i)] : 0;
+  }
   bundle_cpu_for_cameras (b, multiply_rows);
   for (guint i = 0; i < s->k; i++) {
-    to[i] = 0;
+    gdouble sum = 0;
+
     for (guint j = 0; j < s->k; j++)
-      to[i] += s->l[i * s->k + j] * b->in[s->first + j];
+      sum += s->l[i * s->k + j] * b->in[s->at[j]];
+    b->out[s->at[i]] = sum;
   }
   for (gsize c = 0; c < b->n_cameras; c++)
     for (guint j = 0; j < s->k; j++) {
-      const gdouble *column = s->c + (c * s->k + j) * BUNDLE_LANES;
+      const gdouble *column = s->c + (c * s->k + j) * s->lanes;
 
-      for (guint r = 0; r < BUNDLE_POSE; r++)
-        to[j] += column[r] * b->in[9 * c + r];
+      for (guint r = 0; r < s->d; r++)
+        b->out[s->at[j]] += column[r] * s->x[c * s->d + r];
     }
 }

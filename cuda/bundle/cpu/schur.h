@@ -15,39 +15,46 @@ typedef struct _BundleSchurKernels BundleSchurKernels;
 
 /**
  * BundleCpuSchur:
- * @k: number of columns of all lenses; @first: of these in a vector
+ * @own: a lens of one image lies in the block of its camera
+ * @d: rows and columns of a block: those of a pose and of the largest such lens;
+ *   @lanes: apart
+ * @k: number of columns of the other lenses; @at: of these in a vector
+ * @place: of each of these lenses, its first column among @k
  * @row: n_cameras + 1: first block of each camera
  * @column: of each block, ascending in a row
  * @mirror: of each block left of the diagonal: the block it is the transpose of
  * @pair_first: of each camera, into @pair
  * @pair: block of each pair of slots, the second of a camera that is not before the
  *   first's, in the order of the sums
- * @w: of a slot: 3 x 6, the transpose of W
+ * @w: of a slot: 3 x @d, the transpose of W
  * @lens_w: 3 times the columns of a lens, the most of all
  * @of_slot: of a slot, @lens_w apart: 3 x the lens's columns
- * @entry_first: n_points + 1: the lenses that observe each point
+ * @entry_first: n_points + 1: the lenses that observe each point, but for those in blocks
  * @entry_lens, @entry: their indices, and sums of @of_slot
- * @entry_of: of a slot
- * @blocks: P; of each the 6 columns, BUNDLE_LANES apart. @c: of each camera the K columns
- *   of C, the same
+ * @entry_of: of a slot; BUNDLE_SCHUR_NONE
+ * @blocks: P; of each the @d columns. @c: of each camera the K columns of C, the same
  * @l: L
+ * @x: @d elements of each camera: operand or solution
  * @chunk: K x K for each chunk of points
  */
 struct _BundleCpuSchur {
   const BundleSchurKernels *kernels;
-  guint k, lens_w;
-  gsize first;
+  gboolean own;
+  guint d, lanes, k, lens_w;
+  gsize *at;
+  guint32 *place;
   gsize *row, *mirror;
   guint32 *column;
   gsize *pair_first;
   guint32 *pair;
-  gdouble *blocks, *w, *of_slot, *entry, *c, *l, *chunk;
+  gdouble *blocks, *w, *of_slot, *entry, *c, *l, *chunk, *x;
   gsize *entry_first;
   guint32 *entry_lens, *entry_of;
 };
 
-#define BUNDLE_SCHUR_BLOCK (BUNDLE_POSE * BUNDLE_LANES)
-#define BUNDLE_SCHUR_W (3 * BUNDLE_POSE)
+#define BUNDLE_SCHUR_NONE G_MAXUINT32
+#define BUNDLE_SCHUR_LANES                                                     \
+  ((BUNDLE_LENS_UNKNOWNS + BUNDLE_LANES - 1) / BUNDLE_LANES * BUNDLE_LANES)
 
 struct _BundleSchurKernels {
   /* Subtracts the products of the slots of @camera from its blocks right of the
@@ -56,7 +63,7 @@ struct _BundleSchurKernels {
   /* Sets the entries of points @first..@end-1, and @to, K x K, to minus the sum of their
    * products. */
   void (*sum_points) (BundleBackend *b, gsize first, gsize end, gdouble *to);
-  /* out = the row of @camera times b->in; 9 elements */
+  /* out = the row of @camera times x and the columns of b->in; lanes elements */
   void (*multiply_row) (const BundleBackend *b, guint camera, gdouble *out);
 };
 
@@ -70,6 +77,28 @@ bundle_schur_first_slot (const BundleBackend *b, guint c)
   return b->camera_first[c] < b->n_segments
              ? b->segments[b->camera_first[c]].first
              : b->n_slots;
+}
+
+/* The lens in the block of camera @c, or %NULL */
+static inline const BundleCpuLens *
+bundle_schur_own_lens (const BundleBackend *b, guint c)
+{
+  const BundleCpuLenses *l = b->lenses;
+  const guint32 image = l->first_image[c];
+  const guint32 lens = l->image[image].lens;
+
+  return l->schur->own && l->first_image[c + 1] == image + 1
+                 && l->first_of[lens + 1] == l->first_of[lens] + 1
+             ? &l->lens[lens]
+             : NULL;
+}
+
+/* Where element @i of camera @c lies in a vector; @i: not more than those of a pose and
+ * of @own (nullable) */
+static inline gsize
+bundle_schur_place (const BundleCpuLens *own, guint c, guint i)
+{
+  return i < BUNDLE_POSE ? 9 * (gsize) c + i : own->first + i - BUNDLE_POSE;
 }
 
 /* Sets *@schur, or leaves it %NULL where products with the observations are better.

@@ -9,26 +9,33 @@
 
 #include <string.h>
 
-/* V^-1 times a slot's three rows of W^T; only the first 6 elements of each count */
-INLINE void
-multiply_inverse (const gdouble inverse[6], const gdouble *w, V8 y[3])
-{
-  const V8 a = load (w), b = load (w + BUNDLE_POSE);
-  const V8 c = load (w + 2 * BUNDLE_POSE);
+#define VECTORS (BUNDLE_SCHUR_LANES / BUNDLE_LANES)
 
-  y[0] = inverse[0] * a + inverse[1] * b + inverse[2] * c;
-  y[1] = inverse[1] * a + inverse[3] * b + inverse[4] * c;
-  y[2] = inverse[2] * a + inverse[4] * b + inverse[5] * c;
+/* V^-1 times a slot's three rows of W^T, in @vectors each; only the first @d elements
+ * count */
+INLINE void
+multiply_inverse (const gdouble inverse[6], const gdouble *w, guint d,
+    guint vectors, V8 y[3][VECTORS])
+{
+  for (guint v = 0; v < vectors; v++, w += BUNDLE_LANES) {
+    const V8 a = load (w), b = load (w + d), c = load (w + 2 * d);
+
+    y[0][v] = inverse[0] * a + inverse[1] * b + inverse[2] * c;
+    y[1][v] = inverse[1] * a + inverse[3] * b + inverse[4] * c;
+    y[2][v] = inverse[2] * a + inverse[4] * b + inverse[5] * c;
+  }
 }
 
 /* Subtracts the products of @y and each of the @n columns of @w, three rows. */
 INLINE void
-subtract_columns (gdouble *to, const V8 y[3], const gdouble *w, guint n)
+subtract_columns (
+    gdouble *to, V8 y[3][VECTORS], guint vectors, const gdouble *w, guint n)
 {
   for (guint k = 0; k < n; k++)
-    *(V8 *) (to + BUNDLE_LANES * k) =
-        load (to + BUNDLE_LANES * k)
-        - (w[k] * y[0] + w[n + k] * y[1] + w[2 * n + k] * y[2]);
+    for (guint v = 0; v < vectors; v++, to += BUNDLE_LANES)
+      *(V8 *) to =
+          load (to)
+          - (w[k] * y[0][v] + w[n + k] * y[1][v] + w[2 * n + k] * y[2][v]);
 }
 
 #define AHEAD 3 /* slots or points until prefetched memory is read */
@@ -45,38 +52,60 @@ prefetch_slots (
         __builtin_prefetch (rows + b->point_slot[k] * n + e);
 }
 
-static void
-subtract_slots (BundleBackend *b, guint camera)
+/* @d and @vectors are constant after inlining. */
+INLINE void
+subtract_slots_of (BundleBackend *b, guint camera, guint d, guint vectors)
 {
   BundleCpuSchur *s = b->lenses->schur;
   const gsize own = bundle_schur_first_slot (b, camera);
   const guint32 *pair = s->pair + s->pair_first[camera];
-  gdouble *row = s->c + (gsize) camera * BUNDLE_LANES * s->k;
+  const gsize lanes = BUNDLE_LANES * vectors, w = 3 * d;
+  gdouble *row = s->c + camera * lanes * s->k;
 
   for (guint i = b->camera_first[camera]; i < b->camera_first[camera + 1]; i++)
     for (guint n = 0; n < b->segments[i].n_real; n++) {
       const gsize slot = b->segments[i].first + n;
       const gsize point = b->slot_point[slot];
-      V8 y[3];
+      V8 y[3][VECTORS];
 
       if (n + AHEAD < b->segments[i].n_real)
-        prefetch_slots (
-            b, b->slot_point[slot + AHEAD], own, s->w, BUNDLE_SCHUR_W);
+        prefetch_slots (b, b->slot_point[slot + AHEAD], own, s->w, w);
       multiply_inverse (
-          b->inverse_v + 6 * point, s->w + slot * BUNDLE_SCHUR_W, y);
+          b->inverse_v + 6 * point, s->w + slot * w, d, vectors, y);
       for (guint32 k = b->point_first[point]; k < b->point_first[point + 1];
            k++)
         if (b->point_slot[k] >= own)
-          subtract_columns (s->blocks + BUNDLE_SCHUR_BLOCK * (gsize) *pair++, y,
-              s->w + b->point_slot[k] * (gsize) BUNDLE_SCHUR_W, BUNDLE_POSE);
+          subtract_columns (s->blocks + d * lanes * *pair++, y, vectors,
+              s->w + b->point_slot[k] * w, d);
       for (gsize e = s->entry_first[point]; e < s->entry_first[point + 1];
            e++) {
-        const BundleCpuLens *lens = &b->lenses->lens[s->entry_lens[e]];
+        const guint32 lens = s->entry_lens[e];
 
-        subtract_columns (row + (lens->first - s->first) * BUNDLE_LANES, y,
-            s->entry + e * s->lens_w, lens->n);
+        subtract_columns (row + s->place[lens] * lanes, y, vectors,
+            s->entry + e * s->lens_w, b->lenses->lens[lens].n);
       }
     }
+}
+
+static void
+subtract_slots (BundleBackend *b, guint camera)
+{
+  const BundleCpuSchur *s = b->lenses->schur;
+
+  switch (s->d) {
+#define CASE(d)                                                                \
+  case d:                                                                      \
+    subtract_slots_of (b, camera, d, (d + BUNDLE_LANES - 1) / BUNDLE_LANES);   \
+    break
+    CASE (BUNDLE_POSE);
+    CASE (BUNDLE_POSE + 1);
+    CASE (BUNDLE_POSE + 2);
+    CASE (BUNDLE_POSE + 3);
+    CASE (BUNDLE_POSE + 6);
+#undef CASE
+    default:
+      subtract_slots_of (b, camera, s->d, s->lanes / BUNDLE_LANES);
+  }
 }
 
 /* Subtracts the products of two entries of a point, x of @rows and y of @columns. */
@@ -133,17 +162,18 @@ sum_points (BundleBackend *b, gsize first, gsize end, gdouble *to)
       gdouble *restrict sum = s->entry + entry * s->lens_w;
       const gdouble *restrict w = s->of_slot + slot * s->lens_w;
 
+      if (entry == BUNDLE_SCHUR_NONE)
+        continue;
       for (guint e = 0; e < 3 * l->lens[s->entry_lens[entry]].n; e++)
         sum[e] += w[e];
     }
     for (gsize i = from; i < stop; i++)
       for (gsize j = from; j < stop; j++) {
-        const BundleCpuLens *x = &l->lens[s->entry_lens[i]];
-        const BundleCpuLens *y = &l->lens[s->entry_lens[j]];
+        const guint32 x = s->entry_lens[i], y = s->entry_lens[j];
 
-        subtract_entry (to + (x->first - s->first) * s->k + y->first - s->first,
-            s->k, s->entry + i * s->lens_w, x->n, s->entry + j * s->lens_w,
-            y->n, b->inverse_v + 6 * p);
+        subtract_entry (to + s->place[x] * (gsize) s->k + s->place[y], s->k,
+            s->entry + i * s->lens_w, l->lens[x].n, s->entry + j * s->lens_w,
+            l->lens[y].n, b->inverse_v + 6 * p);
       }
   }
 }
@@ -152,20 +182,23 @@ static void
 multiply_row (const BundleBackend *b, guint camera, gdouble *out)
 {
   const BundleCpuSchur *s = b->lenses->schur;
-  const gdouble *row = s->c + (gsize) camera * BUNDLE_LANES * s->k;
-  V8 sum = { 0 };
+  const gdouble *row = s->c + (gsize) camera * s->lanes * s->k;
+  const gsize size = s->d * s->lanes;
 
-  for (gsize i = s->row[camera]; i < s->row[camera + 1]; i++) {
-    const gdouble *block = s->blocks + BUNDLE_SCHUR_BLOCK * i;
-    const gdouble *x = b->in + 9 * (gsize) s->column[i];
+  for (guint lane = 0; lane < s->lanes; lane += BUNDLE_LANES) {
+    V8 sum = { 0 };
 
-    for (guint k = 0; k < BUNDLE_POSE; k++)
-      sum += load (block + BUNDLE_LANES * k) * x[k];
+    for (gsize i = s->row[camera]; i < s->row[camera + 1]; i++) {
+      const gdouble *block = s->blocks + size * i + lane;
+      const gdouble *x = s->x + s->d * (gsize) s->column[i];
+
+      for (guint k = 0; k < s->d; k++)
+        sum += load (block + s->lanes * k) * x[k];
+    }
+    for (guint k = 0; k < s->k; k++)
+      sum += load (row + lane + s->lanes * k) * b->in[s->at[k]];
+    *(V8 *) (out + lane) = sum;
   }
-  for (guint k = 0; k < s->k; k++)
-    sum += load (row + BUNDLE_LANES * k) * b->in[s->first + k];
-  for (guint i = 0; i < 9; i++)
-    out[i] = i < BUNDLE_POSE ? sum[i] : 0;
 }
 
 #define JOIN(a, b) a##b

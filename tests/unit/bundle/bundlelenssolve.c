@@ -76,7 +76,7 @@ init_tight (BundleConfig *config)
 }
 
 /* @user_data: number of cameras, negative if all share a lens. With 40 lenses, which have
- * more than 96 unknowns, the solver has no matrix of the Schur complement. */
+ * more than 96 unknowns, these lie in the blocks of their cameras. */
 static void
 test_radial (gconstpointer user_data)
 {
@@ -364,6 +364,34 @@ test_factor (void)
   g_assert_cmpuint (n_direct, >=, BUNDLE_N_LENS_MODELS);
 }
 
+/* A factorised step is that of converged conjugate gradients, also where the lenses of
+ * many cameras lie in their blocks. */
+static void
+test_factor_step (void)
+{
+  const gchar *name;
+  BundleConfig config;
+
+  for (guint number = 0;; number++) {
+    g_autoptr (BundleProblem) p = bundle_lens_case (number, &config, &name);
+    g_autoptr (BundleProblem) q = NULL;
+    BundleSummary exact, iterative;
+
+    if (p == NULL)
+      break;
+    config.max_iterations = 1;
+    config.eta = 1e-16;
+    config.max_pcg_iterations = 10000;
+    q = bundle_problem_copy (p, NULL);
+    g_array_unref (solve_case (q, &config, NULL, &iterative));
+    config.solver = BUNDLE_SOLVER_AUTO;
+    g_array_unref (solve_case (p, &config, NULL, &exact));
+    g_test_message ("%s: %u iterations, cost %.12g and %.12g", name,
+        iterative.pcg_iterations, exact.final_cost, iterative.final_cost);
+    assert_close (exact.final_cost, iterative.final_cost, 1e-6);
+  }
+}
+
 /* --- refusals ----------------------------------------------------------------------- */
 
 static void
@@ -459,8 +487,10 @@ main (int argc, char **argv)
 
     g_test_add_data_func (path, GUINT_TO_POINTER (i), test_backends);
   }
-  if (context == NULL)
+  if (context == NULL) {
     g_test_add_func ("/bundlelenssolve/factor", test_factor);
+    g_test_add_func ("/bundlelenssolve/factor-step", test_factor_step);
+  }
   g_test_add_func ("/bundlelenssolve/refused", test_refused);
   result = g_test_run ();
   if (context)
