@@ -5,7 +5,7 @@
 /* The CPU backend of the bundle adjustment. Private.
  *
  * Observations lie in slots, sorted by camera and, within a camera, as in
- * the problem. A segment is up to BUNDLE_SEGMENT of them, of one camera; it
+ * the problem, or by point with lenses. A segment is up to BUNDLE_SEGMENT of them, of one camera; it
  * begins at a multiple of BUNDLE_LANES and is padded with copies of its last
  * observation with weight 0. A segment is the unit of work. Sums run first
  * over the lanes of a segment, then over the segments of a camera, in order,

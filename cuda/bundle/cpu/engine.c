@@ -253,16 +253,47 @@ make_segments (BundleBackend *b, guint32 *next, GError **error)
   return TRUE;
 }
 
-/* Returns: FALSE if cancelled: what is half filled may not be used as indices. */
-static gboolean
-fill_slots (BundleBackend *b, guint32 *next)
+/* first[i] was raised to the end of @i. */
+static void
+restore_first (guint32 *first, guint n)
+{
+  memmove (first + 1, first, n * sizeof *first);
+  first[0] = 0;
+}
+
+/* Sets point_first; lists the observations by point in @order where points are sorted, so
+ * that the slots of a camera read points, and the points' slots of other cameras, in
+ * ascending order. */
+static void
+order_observations (BundleBackend *b, guint32 *order)
 {
   const BundleProblem *problem = b->problem;
 
-  for (gsize i = 0; i < problem->n_observations; i++) {
+  for (gsize i = 0; i < problem->n_observations && !cvis_cancelled_at (i); i++)
+    b->point_first[point_at (b, problem->point_of[i])]++;
+  sum_counts (b->point_first, b->n_points);
+  if (order == NULL || cvis_cancelled ())
+    return;
+  for (gsize i = 0; i < problem->n_observations && !cvis_cancelled_at (i); i++)
+    order[b->point_first[point_at (b, problem->point_of[i])]++] = (guint32) i;
+  restore_first (b->point_first, b->n_points);
+}
+
+/* @order: (nullable): room for the observations
+ * Returns: FALSE if cancelled: what is half filled may not be used as indices. */
+static gboolean
+fill_slots (BundleBackend *b, guint32 *next, guint32 *order)
+{
+  const BundleProblem *problem = b->problem;
+
+  order_observations (b, order);
+  if (cvis_cancelled ())
+    return FALSE;
+  for (gsize k = 0; k < problem->n_observations; k++) {
+    const gsize i = order ? order[k] : k;
     guint32 slot;
 
-    if (cvis_cancelled_at (i))
+    if (cvis_cancelled_at (k))
       return FALSE;
     slot = next[problem->camera_of[i]]++;
     b->slot_point[slot] = (guint32) point_at (b, problem->point_of[i]);
@@ -280,25 +311,19 @@ fill_slots (BundleBackend *b, guint32 *next)
     }
   }
   for (guint i = 0; i < b->n_segments && !cvis_cancelled_at (i << 8); i++)
-    for (guint k = 0; k < b->segments[i].n_real; k++)
-      b->point_first[b->slot_point[b->segments[i].first + k]]++;
-  sum_counts (b->point_first, b->n_points);
-  for (guint i = 0; i < b->n_segments && !cvis_cancelled_at (i << 8); i++)
     for (guint k = 0; k < b->segments[i].n_real; k++) {
       gsize slot = b->segments[i].first + k;
 
       b->point_slot[b->point_first[b->slot_point[slot]]++] = (guint32) slot;
     }
-  memmove (
-      b->point_first + 1, b->point_first, b->n_points * sizeof *b->point_first);
-  b->point_first[0] = 0;
+  restore_first (b->point_first, b->n_points);
   return !cvis_cancelled ();
 }
 
 static gboolean
 make_index (BundleBackend *b, GError **error)
 {
-  guint32 *next = NULL;
+  guint32 *next = NULL, *order = NULL;
   gboolean done;
 
   done = order_images (b, error)
@@ -311,9 +336,12 @@ make_index (BundleBackend *b, GError **error)
          && NEW_UNSET (&b->observed_x, b->n_slots)
          && NEW_UNSET (&b->observed_y, b->n_slots)
          && NEW (&b->point_first, (gsize) b->n_points + 1)
-         && NEW_UNSET (&b->point_slot, b->problem->n_observations);
-  done = done && fill_slots (b, next);
+         && NEW_UNSET (&b->point_slot, b->problem->n_observations)
+         && (b->point_at == NULL
+             || NEW_UNSET (&order, b->problem->n_observations));
+  done = done && fill_slots (b, next, order);
   free (next);
+  free (order);
   return done;
 }
 

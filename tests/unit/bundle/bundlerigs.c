@@ -170,11 +170,13 @@ test_rig_derivatives (void)
   for (guint s = 0; s < b->n_segments; s++) {
     const BundleSegment *segment = &b->segments[s];
     const guint32 camera = b->image_at[segment->image];
-    gsize i = 0;
 
     g_assert_cmpuint (p->frame_of[camera], ==, segment->camera);
-    for (guint k = 0; k < segment->n_real; k++, i++, n_checked++) {
-      while (p->camera_of[i] != camera)
+    for (guint k = 0; k < segment->n_real; k++, n_checked++) {
+      const guint32 point = b->slot_point[segment->first + k];
+      gsize i = 0;
+
+      while (p->camera_of[i] != camera || b->point_at[p->point_of[i]] != point)
         i++;
       check_rows (b, p, segment, k, i);
     }
