@@ -16,18 +16,22 @@
 gpointer
 cvis_memory_new (gsize bytes, gboolean clear, GError **error)
 {
-  const gsize page = bytes >= LARGE_PAGE / 4 ? LARGE_PAGE : LINE;
-  const gsize all = (bytes + page - 1) / page * page;
+  /* the rest is a large page only if it fills half of it */
+  const gsize large = (bytes + LARGE_PAGE / 2) / LARGE_PAGE * LARGE_PAGE;
+  const gsize all = MAX (large, (bytes + LINE - 1) / LINE * LINE);
   gpointer memory = NULL;
 
-  if (all < bytes || posix_memalign (&memory, page, MAX (all, page)) != 0) {
+  if (all < bytes
+      || posix_memalign (
+             &memory, large > 0 ? LARGE_PAGE : LINE, MAX (all, LINE))
+             != 0) {
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
         "cannot allocate %" G_GSIZE_FORMAT " bytes", bytes);
     return NULL;
   }
 #if defined(MADV_HUGEPAGE)
-  if (page == LARGE_PAGE)
-    madvise (memory, all, MADV_HUGEPAGE); /* best effort */
+  if (large > 0)
+    madvise (memory, large, MADV_HUGEPAGE); /* best effort */
 #endif
   return clear ? memset (memory, 0, all) : memory;
 }

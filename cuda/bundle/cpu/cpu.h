@@ -110,8 +110,10 @@ struct _BundleBackend {
   /* vectors: 9 for each camera, then the columns of the lenses */
   gsize n_vector;
   gdouble *b, *x, *r, *z, *p, *q;
-  gdouble *forward; /* of a slot, BUNDLE_POINT apart: W^T p; or 9 apart */
-  gdouble *point;   /* BUNDLE_POINT: what W is multiplied by */
+  gdouble
+      *forward; /* of a slot, BUNDLE_POINT apart: W^T p; or 9 apart; or products
+                       of the Schur complement */
+  gdouble *point; /* BUNDLE_POINT: what W is multiplied by */
   guint n_sums;
   gdouble
       *partial; /* n_sums for each segment: BUNDLE_SUMS, or more with lenses */
@@ -149,9 +151,12 @@ typedef struct _BundleCpuKernels {
   gdouble (*model) (
       BundleBackend *b, const BundleSegment *segment, const gdouble v[9]);
 
-  /* With lenses: schur(), and Jp^T Jc of each slot to those of @schur */
+  /* With lenses: schur(), and Jp^T Jc of each slot, with the lens if it lies in the block of
+   * its camera, to forward; or Jp^T Jlens of other lenses */
   void (*products) (const BundleBackend *b, const BundleSegment *segment,
       BundleCpuSchur *schur, gdouble *partial);
+  void (*lens_products) (const BundleBackend *b, const BundleSegment *segment,
+      BundleCpuSchur *schur);
 
   /* Dense matrices, with rows @stride apart. A symmetric matrix is its upper
    * triangle; R is upper triangular, with R^T R the matrix. BUNDLE_MARGIN columns

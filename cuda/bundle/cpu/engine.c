@@ -5,6 +5,7 @@
 /* Memory, and the order of the observations. */
 #include "cuda/bundle/cpu/lenses.h"
 #include "cuda/bundle/cpu/priors.h"
+#include "cuda/bundle/cpu/schur.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -349,7 +350,7 @@ static gboolean
 make_memory (BundleBackend *b, GError **error)
 {
   gsize cameras = b->n_cameras, points = b->n_points;
-  gsize p4 = points * BUNDLE_POINT;
+  gsize p4 = points * BUNDLE_POINT, forward;
 
   b->n_vector = cameras * 9;
   b->n_sums = BUNDLE_SUMS;
@@ -357,6 +358,7 @@ make_memory (BundleBackend *b, GError **error)
     return FALSE;
   if (b->problem->priors && !bundle_priors_new (b, error))
     return FALSE;
+  forward = b->lenses ? bundle_schur_forward_size (b) : 9;
   return NEW (&b->cameras, cameras * 9) && NEW (&b->new_cameras, cameras * 9)
          && NEW (&b->points, p4) && NEW (&b->new_points, p4)
          && NEW (&b->constants, cameras) && NEW (&b->new_constants, cameras)
@@ -373,7 +375,8 @@ make_memory (BundleBackend *b, GError **error)
          && NEW (&b->b, b->n_vector) && NEW (&b->x, b->n_vector)
          && NEW (&b->r, b->n_vector) && NEW (&b->z, b->n_vector)
          && NEW (&b->p, b->n_vector) && NEW (&b->q, b->n_vector)
-         && NEW_UNSET (&b->forward, b->n_slots * 9) && NEW (&b->point, p4)
+         && NEW_UNSET (&b->forward, b->n_slots * forward + BUNDLE_SCHUR_LANES)
+         && NEW (&b->point, p4)
          && NEW (&b->partial, (gsize) b->n_segments * b->n_sums)
          && NEW (&b->chunk, bundle_cpu_n_chunks (b) * BUNDLE_CHUNK_SUMS)
          && (b->config.preconditioner != BUNDLE_PRECONDITIONER_CLUSTER

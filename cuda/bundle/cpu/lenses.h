@@ -26,8 +26,8 @@ G_BEGIN_DECLS
 #define BUNDLE_LENS_SQUARES BUNDLE_STEP
 #define BUNDLE_LENS_SUMS (BUNDLE_LENS_UNKNOWNS * (BUNDLE_LENS_UNKNOWNS + 1) / 2)
 
-/* Rows of a slot, those of a segment together: derivatives by P, weighted (6), P (3),
- * derivatives by the lens's columns, weighted (2 for each) */
+/* Rows of a slot, those of BUNDLE_LANES slots together: derivatives by P, weighted (6),
+ * P (3), derivatives by the lens's columns, weighted (2 for each, those of x first) */
 #define BUNDLE_LENS_ROWS(columns) (9 + 2 * (columns))
 
 /**

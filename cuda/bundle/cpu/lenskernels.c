@@ -130,12 +130,17 @@ see_segment (const BundleBackend *b, const BundleSegment *s,
 
 /* --- stored derivatives -------------------------------------------------------------- */
 
-/* @a: 6 rows; @q: 3; @by: 2 for each column, those of x first; rows are @stride apart */
+/* The rows of a segment (lenses.h). @n: columns of its lens */
 typedef struct {
-  gsize stride;
-  const gdouble *a, *q, *by;
+  const gdouble *first;
   guint n;
 } Rows;
+
+/* Those of eight slots. @by: BUNDLE_LANES apart, those of x first */
+typedef struct {
+  V8 a[6], q[3];
+  const gdouble *by;
+} Eight;
 
 static gdouble *
 find_rows (const BundleBackend *b, const BundleSegment *s, Rows *rows)
@@ -143,9 +148,58 @@ find_rows (const BundleBackend *b, const BundleSegment *s, Rows *rows)
   const BundleCpuLenses *l = b->lenses;
   gdouble *first = l->rows + l->rows_of[s - b->segments];
 
-  *rows = (Rows){ s->n, first, first + 6 * (gsize) s->n,
-    first + 9 * (gsize) s->n, bundle_lenses_of_image (l, s->image)->n };
+  *rows = (Rows){ first, bundle_lenses_of_image (l, s->image)->n };
   return first;
+}
+
+/* @o: the first of the slots */
+INLINE void
+load_eight (const Rows *r, guint o, Eight *to)
+{
+  const gdouble *from = r->first + (gsize) o * BUNDLE_LENS_ROWS (r->n);
+
+  for (guint e = 0; e < 6; e++)
+    to->a[e] = load (from + BUNDLE_LANES * e);
+  for (guint e = 0; e < 3; e++)
+    to->q[e] = load (from + BUNDLE_LANES * (6 + e));
+  to->by = from + BUNDLE_LANES * 9;
+}
+
+INLINE V8
+load_by (const Rows *r, const Eight *eight, guint row, guint column)
+{
+  return load (eight->by + BUNDLE_LANES * (row * r->n + column));
+}
+
+/* The columns by the step of a pose, for a row @a of the derivatives by P */
+INLINE void
+get_pose_columns (const V8 a[3], const V8 q[3], V8 to[BUNDLE_POSE])
+{
+  to[0] = q[1] * a[2] - q[2] * a[1];
+  to[1] = q[2] * a[0] - q[0] * a[2];
+  to[2] = q[0] * a[1] - q[1] * a[0];
+  to[3] = a[0];
+  to[4] = a[1];
+  to[5] = a[2];
+}
+
+/* Jp: A R */
+INLINE void
+get_point_rows (const Eight *eight, const BundleConstants *c, V8 j[2][3])
+{
+  for (guint row = 0; row < 2; row++)
+    for (guint k = 0; k < 3; k++)
+      j[row][k] = eight->a[3 * row] * c->r[k]
+                  + eight->a[3 * row + 1] * c->r[3 + k]
+                  + eight->a[3 * row + 2] * c->r[6 + k];
+}
+
+/* A^T y: derivative by P */
+INLINE void
+multiply_back (const Eight *eight, V8 yx, V8 yy, V8 to[3])
+{
+  for (guint e = 0; e < 3; e++)
+    to[e] = eight->a[e] * yx + eight->a[3 + e] * yy;
 }
 
 /* The columns of the Jacobian: 6 of the pose and those of the lens, for x and then,
@@ -155,87 +209,93 @@ typedef Column Columns[2 * BUNDLE_LENS_UNKNOWNS];
 static void
 get_columns (const BundleSegment *s, const Rows *r, Columns to)
 {
-  const gsize stride = r->stride;
+  for (guint o = 0; o < s->n; o += BUNDLE_LANES) {
+    Eight eight;
 
-  for (guint row = 0; row < 2; row++) {
-    const gdouble *a = r->a + 3 * row * stride, *q = r->q;
-    Column *j = to + row * BUNDLE_LENS_UNKNOWNS;
+    load_eight (r, o, &eight);
+    for (guint row = 0; row < 2; row++) {
+      Column *j = to + row * BUNDLE_LENS_UNKNOWNS;
+      V8 pose[BUNDLE_POSE];
 
-    for (guint i = 0; i < s->n; i++) {
-      const gdouble ai[3] = { a[i], a[stride + i], a[2 * stride + i] };
-      const gdouble qi[3] = { q[i], q[stride + i], q[2 * stride + i] };
-
-      put_pose_columns (i, ai, qi, j);
+      get_pose_columns (eight.a + 3 * row, eight.q, pose);
+      for (guint e = 0; e < BUNDLE_POSE; e++)
+        *(V8 *) (j[e] + o) = pose[e];
+      for (guint e = 0; e < r->n; e++)
+        *(V8 *) (j[BUNDLE_POSE + e] + o) = load_by (r, &eight, row, e);
     }
-    for (guint e = 0; e < r->n; e++)
-      for (guint i = 0; i < s->n; i++)
-        j[BUNDLE_POSE + e][i] = r->by[(row * r->n + e) * stride + i];
   }
-}
-
-/* A^T y of a slot: its derivative by P */
-#define BACK(r, i, yx, yy, e)                                                  \
-  ((r)->a[(e) * (r)->stride + (i)] * (yx)                                      \
-      + (r)->a[(3 + (e)) * (r)->stride + (i)] * (yy))
-
-/* Jp of slot @i: A R */
-INLINE void
-get_point_rows (
-    const Rows *r, const BundleConstants *c, guint i, gdouble j[2][3])
-{
-  for (guint row = 0; row < 2; row++)
-    for (guint k = 0; k < 3; k++) {
-      j[row][k] = 0;
-      for (guint e = 0; e < 3; e++)
-        j[row][k] += r->a[(3 * row + e) * r->stride + i] * c->r[3 * e + k];
-    }
 }
 
 /* --- kernels ------------------------------------------------------------------------- */
 
-/* V and gradient of the points, from the stored derivatives */
-static void
-put_point_sums (BundleBackend *b, const BundleSegment *s, const Rows *r,
-    const gdouble *rx, const gdouble *ry)
+/* Stores @n numbers of each of eight slots, @apart. */
+INLINE void
+put_eight (const V8 *from, guint n, gdouble *to, guint apart)
 {
-  const BundleConstants c = b->constants[s->camera];
-  gdouble *to = b->forward + s->first * 9;
-
-  for (guint i = 0; i < s->n; i++) {
-    gdouble j[2][3];
-
-    get_point_rows (r, &c, i, j);
-    for (guint k = 0, at = 0; k < 3; k++)
-      for (guint l = k; l < 3; l++, at++)
-        to[9 * i + at] = j[0][k] * j[0][l] + j[1][k] * j[1][l];
-    for (guint k = 0; k < 3; k++)
-      to[9 * i + 6 + k] = j[0][k] * rx[i] + j[1][k] * ry[i];
-  }
+  for (guint i = 0; i < BUNDLE_LANES; i++)
+    for (guint e = 0; e < n; e++)
+      to[apart * i + e] = from[e][i];
 }
 
-/* Gradient and squares of the columns */
-static void
-sum_linear (const BundleSegment *s, const Rows *r, const gdouble *rx,
-    const gdouble *ry, gdouble *partial)
+/* V and gradient of the points */
+INLINE void
+put_point_sums (
+    const Eight *eight, const BundleConstants *c, V8 rx, V8 ry, gdouble *to)
 {
-  Columns j;
+  V8 j[2][3], sums[9];
 
-  get_columns (s, r, j);
+  get_point_rows (eight, c, j);
+  for (guint k = 0, at = 0; k < 3; k++)
+    for (guint l = k; l < 3; l++, at++)
+      sums[at] = j[0][k] * j[0][l] + j[1][k] * j[1][l];
+  for (guint k = 0; k < 3; k++)
+    sums[6 + k] = j[0][k] * rx + j[1][k] * ry;
+  put_eight (sums, 9, to, 9);
+}
+
+/* Sums of gradient and squares of a column */
+typedef struct {
+  V8 gradient, square;
+} Linear;
+
+INLINE void
+add_linear (Linear *sums, V8 jx, V8 jy, V8 rx, V8 ry)
+{
+  sums->gradient += jx * rx + jy * ry;
+  sums->square += jx * jx + jy * jy;
+}
+
+/* Gradient and squares of the columns to @partial; sums of the points */
+static void
+sum_linear (
+    BundleBackend *b, const BundleSegment *s, const Rows *r, gdouble *partial)
+{
+  const BundleConstants c = b->constants[s->camera];
+  Linear sums[BUNDLE_LENS_UNKNOWNS] = { 0 };
+
+  for (guint o = 0; o < s->n; o += BUNDLE_LANES) {
+    const V8 rx = load (b->residual_x + s->first + o);
+    const V8 ry = load (b->residual_y + s->first + o);
+    V8 jx[BUNDLE_POSE], jy[BUNDLE_POSE];
+    Eight eight;
+
+    load_eight (r, o, &eight);
+    get_pose_columns (eight.a, eight.q, jx);
+    get_pose_columns (eight.a + 3, eight.q, jy);
+    for (guint e = 0; e < BUNDLE_POSE; e++)
+      add_linear (&sums[e], jx[e], jy[e], rx, ry);
+    for (guint e = 0; e < r->n; e++)
+      add_linear (&sums[BUNDLE_POSE + e], load_by (r, &eight, 0, e),
+          load_by (r, &eight, 1, e), rx, ry);
+    put_point_sums (&eight, &c, rx, ry, b->forward + 9 * (s->first + o));
+  }
   for (guint e = 0; e < 2 * BUNDLE_STEP; e++)
     partial[e] = 0;
   for (guint e = 0; e < BUNDLE_POSE + r->n; e++) {
     const guint to = e < BUNDLE_POSE ? e : 9 + e - BUNDLE_POSE;
-    V8 gradient = { 0 }, square = { 0 };
 
-    for (guint o = 0; o < s->n; o += BUNDLE_LANES) {
-      const V8 jx = load (j[e] + o);
-      const V8 jy = load (j[BUNDLE_LENS_UNKNOWNS + e] + o);
-
-      gradient += jx * load (rx + o) + jy * load (ry + o);
-      square += jx * jx + jy * jy;
-    }
-    partial[BUNDLE_LENS_GRADIENT + to] = sum_lanes (gradient);
-    partial[BUNDLE_LENS_SQUARES + to] = sum_lanes (square);
+    partial[BUNDLE_LENS_GRADIENT + to] = sum_lanes (sums[e].gradient);
+    partial[BUNDLE_LENS_SQUARES + to] = sum_lanes (sums[e].square);
   }
 }
 
@@ -253,26 +313,22 @@ linearize_lens (BundleBackend *b, const BundleSegment *s, gdouble *partial)
       b->lenses->sensors, TRUE, &seen);
   get_weights (b, s, seen.square, weight);
   cost = sum_column (seen.square, s->n);
-  for (guint i = 0; i < s->n; i++) {
-    rx[i] = seen.x[i] * weight[i];
-    ry[i] = seen.y[i] * weight[i];
-  }
-  for (guint e = 0; e < 6; e++, to += s->n)
-    for (guint i = 0; i < s->n; i++)
-      to[i] = seen.a[e][i] * weight[i];
-  for (guint e = 0; e < 3; e++, to += s->n)
-    for (guint i = 0; i < s->n; i++)
-      to[i] = seen.q[e][i];
-  for (guint e = 0; e < 2 * lens->n; e++, to += s->n) {
-    const guint column =
-        e < lens->n ? lens->parameter[e]
-                    : BUNDLE_LENS_COLUMNS + lens->parameter[e - lens->n];
+  for (guint o = 0; o < s->n; o += BUNDLE_LANES) {
+    const V8 w = load (weight + o);
 
-    for (guint i = 0; i < s->n; i++)
-      to[i] = seen.by[column][i] * weight[i];
+    *(V8 *) (rx + o) = load (seen.x + o) * w;
+    *(V8 *) (ry + o) = load (seen.y + o) * w;
+    for (guint e = 0; e < 6; e++, to += BUNDLE_LANES)
+      *(V8 *) to = load (seen.a[e] + o) * w;
+    for (guint e = 0; e < 3; e++, to += BUNDLE_LANES)
+      *(V8 *) to = load (seen.q[e] + o);
+    for (guint row = 0; row < 2; row++)
+      for (guint e = 0; e < lens->n; e++, to += BUNDLE_LANES)
+        *(V8 *) to =
+            load (seen.by[row * BUNDLE_LENS_COLUMNS + lens->parameter[e]] + o)
+            * w;
   }
-  sum_linear (s, &rows, rx, ry, partial);
-  put_point_sums (b, s, &rows, rx, ry);
+  sum_linear (b, s, &rows, partial);
   return 0.5 * cost;
 }
 
@@ -288,72 +344,71 @@ cost_lens (BundleBackend *b, const BundleSegment *s)
   return 0.5 * sum_column (seen.square, s->n);
 }
 
-/* Jc v of each slot */
+/* y = Jc v */
 INLINE void
-multiply_columns (const BundleSegment *s, const Rows *r, const gdouble *v,
-    Column yx, Column yy)
+multiply_columns (const Rows *r, const Eight *eight, const gdouble *v, V8 y[2])
 {
-  const gsize stride = r->stride;
-  const gdouble *a = r->a, *q = r->q;
+  const V8 *q = eight->q;
+  const V8 px = v[1] * q[2] - v[2] * q[1] + v[3];
+  const V8 py = v[2] * q[0] - v[0] * q[2] + v[4];
+  const V8 pz = v[0] * q[1] - v[1] * q[0] + v[5];
 
-  for (guint i = 0; i < s->n; i++) {
-    const gdouble x = q[i], y = q[stride + i], z = q[2 * stride + i];
-    const gdouble px = v[1] * z - v[2] * y + v[3];
-    const gdouble py = v[2] * x - v[0] * z + v[4];
-    const gdouble pz = v[0] * y - v[1] * x + v[5];
+  for (guint row = 0; row < 2; row++) {
+    const V8 *a = eight->a + 3 * row;
 
-    yx[i] = a[i] * px + a[stride + i] * py + a[2 * stride + i] * pz;
-    yy[i] = a[3 * stride + i] * px + a[4 * stride + i] * py
-            + a[5 * stride + i] * pz;
-  }
-  for (guint e = 0; e < r->n; e++) {
-    const gdouble *bx = r->by + e * stride, *by = r->by + (r->n + e) * stride;
-
-    for (guint i = 0; i < s->n; i++) {
-      yx[i] += bx[i] * v[9 + e];
-      yy[i] += by[i] * v[9 + e];
-    }
+    y[row] = a[0] * px + a[1] * py + a[2] * pz;
+    for (guint e = 0; e < r->n; e++)
+      y[row] += load_by (r, eight, row, e) * v[9 + e];
   }
 }
 
-/* Jp u of each slot, for a step @ux, @uy, @uz of its point */
+/* y = Jp u, for the steps @u of the points */
 INLINE void
-multiply_point (const BundleSegment *s, const Rows *r, const BundleConstants *c,
-    const Column ux, const Column uy, const Column uz, Column yx, Column yy)
+multiply_point (
+    const Eight *eight, const BundleConstants *c, const V8 u[3], V8 y[2])
 {
-  const gsize stride = r->stride;
-  const gdouble *a = r->a;
+  const V8 px = c->r[0] * u[0] + c->r[1] * u[1] + c->r[2] * u[2];
+  const V8 py = c->r[3] * u[0] + c->r[4] * u[1] + c->r[5] * u[2];
+  const V8 pz = c->r[6] * u[0] + c->r[7] * u[1] + c->r[8] * u[2];
 
-  for (guint i = 0; i < s->n; i++) {
-    const gdouble px = c->r[0] * ux[i] + c->r[1] * uy[i] + c->r[2] * uz[i];
-    const gdouble py = c->r[3] * ux[i] + c->r[4] * uy[i] + c->r[5] * uz[i];
-    const gdouble pz = c->r[6] * ux[i] + c->r[7] * uy[i] + c->r[8] * uz[i];
+  for (guint row = 0; row < 2; row++)
+    y[row] = eight->a[3 * row] * px + eight->a[3 * row + 1] * py
+             + eight->a[3 * row + 2] * pz;
+}
 
-    yx[i] = a[i] * px + a[stride + i] * py + a[2 * stride + i] * pz;
-    yy[i] = a[3 * stride + i] * px + a[4 * stride + i] * py
-            + a[5 * stride + i] * pz;
-  }
+/* The steps of the points of eight slots from @slot on */
+INLINE void
+gather_eight (const BundleBackend *b, gsize slot, V8 u[3])
+{
+  const guint32 *slot_point = b->slot_point + slot;
+  gdouble room[3][BUNDLE_LANES] __attribute__ ((aligned (64)));
+
+  for (guint i = 0; i < BUNDLE_LANES; i++)
+    for (guint k = 0; k < 3; k++)
+      room[k][i] = b->point[BUNDLE_POINT * (gsize) slot_point[i] + k];
+  for (guint k = 0; k < 3; k++)
+    u[k] = load (room[k]);
 }
 
 static void
 forward_lens (BundleBackend *b, const BundleSegment *s, const gdouble *v)
 {
   const BundleConstants c = b->constants[s->camera];
-  Column yx, yy, x, y, z;
   Rows r;
 
   find_rows (b, s, &r);
-  multiply_columns (s, &r, v, yx, yy);
-  for (guint i = 0; i < s->n; i++) {
-    const gdouble ax = BACK (&r, i, yx[i], yy[i], 0);
-    const gdouble ay = BACK (&r, i, yx[i], yy[i], 1);
-    const gdouble az = BACK (&r, i, yx[i], yy[i], 2);
+  for (guint o = 0; o < s->n; o += BUNDLE_LANES) {
+    V8 y[2], p[3], x[BUNDLE_POINT] = { 0 };
+    Eight eight;
 
-    x[i] = c.r[0] * ax + c.r[3] * ay + c.r[6] * az;
-    y[i] = c.r[1] * ax + c.r[4] * ay + c.r[7] * az;
-    z[i] = c.r[2] * ax + c.r[5] * ay + c.r[8] * az;
+    load_eight (&r, o, &eight);
+    multiply_columns (&r, &eight, v, y);
+    multiply_back (&eight, y[0], y[1], p);
+    for (guint k = 0; k < 3; k++)
+      x[k] = c.r[k] * p[0] + c.r[3 + k] * p[1] + c.r[6 + k] * p[2];
+    put_eight (x, BUNDLE_POINT, b->forward + BUNDLE_POINT * (s->first + o),
+        BUNDLE_POINT);
   }
-  put_forward (b, s, x, y, z);
 }
 
 /* partial = Jc^T (Jp point - Jc in) */
@@ -361,36 +416,34 @@ static void
 backward_lens (BundleBackend *b, const BundleSegment *s, gdouble *partial)
 {
   const BundleConstants c = b->constants[s->camera];
-  Column yx, yy, ux, uy, uz, w[BUNDLE_POSE];
+  V8 sums[BUNDLE_LENS_UNKNOWNS] = { 0 };
   gdouble v[BUNDLE_STEP];
   Rows r;
 
   find_rows (b, s, &r);
   bundle_lenses_expand (b, b->in, s, v);
-  gather_points (b, s, b->point, ux, uy, uz);
-  multiply_point (s, &r, &c, ux, uy, uz, w[0], w[1]);
-  multiply_columns (s, &r, v, yx, yy);
-  for (guint i = 0; i < s->n; i++) {
-    yx[i] = w[0][i] - yx[i];
-    yy[i] = w[1][i] - yy[i];
-  }
-  for (guint i = 0; i < s->n; i++) {
-    const gdouble a[3] = { BACK (&r, i, yx[i], yy[i], 0),
-      BACK (&r, i, yx[i], yy[i], 1), BACK (&r, i, yx[i], yy[i], 2) };
-    const gdouble q[3] = { r.q[i], r.q[r.stride + i], r.q[2 * r.stride + i] };
+  for (guint o = 0; o < s->n; o += BUNDLE_LANES) {
+    V8 u[3], y[2], w[2], a[3], columns[BUNDLE_POSE];
+    Eight eight;
 
-    put_pose_columns (i, a, q, w);
+    load_eight (&r, o, &eight);
+    gather_eight (b, s->first + o, u);
+    multiply_point (&eight, &c, u, w);
+    multiply_columns (&r, &eight, v, y);
+    w[0] -= y[0];
+    w[1] -= y[1];
+    multiply_back (&eight, w[0], w[1], a);
+    get_pose_columns (a, eight.q, columns);
+    for (guint e = 0; e < BUNDLE_POSE; e++)
+      sums[e] += columns[e];
+    for (guint e = 0; e < r.n; e++)
+      sums[BUNDLE_POSE + e] +=
+          load_by (&r, &eight, 0, e) * w[0] + load_by (&r, &eight, 1, e) * w[1];
   }
   for (guint e = 0; e < BUNDLE_STEP; e++)
-    partial[e] = e < BUNDLE_POSE ? sum_column (w[e], s->n) : 0;
-  for (guint e = 0; e < r.n; e++) {
-    const gdouble *bx = r.by + e * r.stride, *by = r.by + (r.n + e) * r.stride;
-    V8 sum = { 0 };
-
-    for (guint o = 0; o < s->n; o += BUNDLE_LANES)
-      sum += load (bx + o) * load (yx + o) + load (by + o) * load (yy + o);
-    partial[9 + e] = sum_lanes (sum);
-  }
+    partial[e] = e < BUNDLE_POSE ? sum_lanes (sums[e]) : 0;
+  for (guint e = 0; e < r.n; e++)
+    partial[9 + e] = sum_lanes (sums[BUNDLE_POSE + e]);
 }
 
 /* I - Jp V^-1 Jp^T of each slot, 2 x 2; I if the triangle is of U alone */
@@ -400,37 +453,44 @@ get_projections (const BundleBackend *b, const BundleSegment *s, const Rows *r,
 {
   const BundleConstants c = b->constants[s->camera];
 
-  for (guint i = 0; i < s->n; i++) {
-    const gdouble *inverse =
-        b->inverse_v + 6 * (gsize) b->slot_point[s->first + i];
-    gdouble j[2][3], x[3], y[3];
+  for (guint o = 0; o < s->n; o += BUNDLE_LANES) {
+    V8 j[2][3];
+    Eight eight;
 
-    xx[i] = yy[i] = 1;
-    xy[i] = 0;
-    if (b->lenses->alone)
-      continue;
-    get_point_rows (r, &c, i, j);
-    bundle_multiply_3 (inverse, j[0][0], j[0][1], j[0][2], x);
-    bundle_multiply_3 (inverse, j[1][0], j[1][1], j[1][2], y);
-    xx[i] -= j[0][0] * x[0] + j[0][1] * x[1] + j[0][2] * x[2];
-    xy[i] -= j[1][0] * x[0] + j[1][1] * x[1] + j[1][2] * x[2];
-    yy[i] -= j[1][0] * y[0] + j[1][1] * y[1] + j[1][2] * y[2];
+    load_eight (r, o, &eight);
+    get_point_rows (&eight, &c, j);
+    for (guint i = 0; i < BUNDLE_LANES; i++) {
+      const gdouble *inverse =
+          b->inverse_v + 6 * (gsize) b->slot_point[s->first + o + i];
+      const gdouble jx[3] = { j[0][0][i], j[0][1][i], j[0][2][i] };
+      const gdouble jy[3] = { j[1][0][i], j[1][1][i], j[1][2][i] };
+      gdouble x[3], y[3];
+
+      bundle_multiply_3 (inverse, jx[0], jx[1], jx[2], x);
+      bundle_multiply_3 (inverse, jy[0], jy[1], jy[2], y);
+      xx[o + i] = 1 - (jx[0] * x[0] + jx[1] * x[1] + jx[2] * x[2]);
+      xy[o + i] = -(jy[0] * x[0] + jy[1] * x[1] + jy[2] * x[2]);
+      yy[o + i] = 1 - (jy[0] * y[0] + jy[1] * y[1] + jy[2] * y[2]);
+    }
   }
 }
 
-/* Upper triangle of Jc^T (I - Jp V^-1 Jp^T) Jc */
+/* Upper triangle of Jc^T (I - Jp V^-1 Jp^T) Jc, or Jc^T Jc if it is of U alone */
 static void
 sum_triangle_of (const BundleBackend *b, const BundleSegment *s, const Rows *r,
     Columns j, gdouble *partial)
 {
+  const gboolean alone = b->lenses->alone;
   Column xx, xy, yy, px, py;
   guint at = 0;
 
-  get_projections (b, s, r, xx, xy, yy);
+  if (!alone)
+    get_projections (b, s, r, xx, xy, yy);
   for (guint i = 0; i < BUNDLE_POSE + r->n; i++) {
     const gdouble *jx = j[i], *jy = j[BUNDLE_LENS_UNKNOWNS + i];
+    const gdouble *wx = alone ? jx : px, *wy = alone ? jy : py;
 
-    for (guint k = 0; k < s->n; k++) {
+    for (guint k = 0; !alone && k < s->n; k++) {
       px[k] = xx[k] * jx[k] + xy[k] * jy[k];
       py[k] = xy[k] * jx[k] + yy[k] * jy[k];
     }
@@ -438,8 +498,8 @@ sum_triangle_of (const BundleBackend *b, const BundleSegment *s, const Rows *r,
       V8 sum = { 0 };
 
       for (guint o = 0; o < s->n; o += BUNDLE_LANES)
-        sum += load (px + o) * load (j[c] + o)
-               + load (py + o) * load (j[BUNDLE_LENS_UNKNOWNS + c] + o);
+        sum += load (wx + o) * load (j[c] + o)
+               + load (wy + o) * load (j[BUNDLE_LENS_UNKNOWNS + c] + o);
       partial[at] = sum_lanes (sum);
     }
   }
@@ -456,37 +516,102 @@ schur_lens (BundleBackend *b, const BundleSegment *s, gdouble *partial)
   sum_triangle_of (b, s, &r, j, partial);
 }
 
+/* Jp^T Jc of eight slots, 3 x @d each: of the pose, then of @n columns of the lens, then
+ * zeros; @d is constant after inlining */
+INLINE void
+put_products (const Rows *r, const Eight *eight, const BundleConstants *c,
+    guint n, guint d, gdouble *to)
+{
+  V8 p[2][3], jx[BUNDLE_LENS_UNKNOWNS], jy[BUNDLE_LENS_UNKNOWNS];
+  V8 w[3 * BUNDLE_LENS_UNKNOWNS];
+
+  get_point_rows (eight, c, p);
+  get_pose_columns (eight->a, eight->q, jx);
+  get_pose_columns (eight->a + 3, eight->q, jy);
+  for (guint e = 0; e < n; e++) {
+    jx[BUNDLE_POSE + e] = load_by (r, eight, 0, e);
+    jy[BUNDLE_POSE + e] = load_by (r, eight, 1, e);
+  }
+  for (guint e = n; e < d - BUNDLE_POSE; e++)
+    jx[BUNDLE_POSE + e] = jy[BUNDLE_POSE + e] = (V8){ 0 };
+  for (guint k = 0; k < 3; k++)
+    for (guint e = 0; e < d; e++)
+      w[d * k + e] = jx[e] * p[0][k] + jy[e] * p[1][k];
+  put_eight (w, 3 * d, to, 3 * d);
+}
+
 static void
 products_lens (const BundleBackend *b, const BundleSegment *s,
     BundleCpuSchur *schur, gdouble *partial)
 {
   const BundleConstants c = b->constants[s->camera];
-  const gboolean own =
-      schur->place[b->lenses->image[s->image].lens] == BUNDLE_SCHUR_NONE;
+  const guint d = schur->d;
   Columns j;
-  guint in_block;
+  guint n;
   Rows r;
 
   find_rows (b, s, &r);
   get_columns (s, &r, j);
   sum_triangle_of (b, s, &r, j, partial);
-  in_block = BUNDLE_POSE + (own ? r.n : 0);
-  for (guint i = 0; i < s->n; i++) {
-    gdouble *of_pose = schur->w + (s->first + i) * 3 * schur->d;
-    gdouble *to = schur->of_slot + (s->first + i) * schur->lens_w;
-    gdouble p[2][3];
+  n = schur->place[b->lenses->image[s->image].lens] == BUNDLE_SCHUR_NONE ? r.n
+                                                                         : 0;
+  for (guint o = 0; o < s->n; o += BUNDLE_LANES) {
+    gdouble *to = b->forward + 3 * d * (s->first + o);
+    Eight eight;
 
-    get_point_rows (&r, &c, i, p);
-    for (guint k = 0; k < 3; k++) {
-      guint e = 0;
+    load_eight (&r, o, &eight);
+    if (d == BUNDLE_POSE)
+      put_products (&r, &eight, &c, 0, BUNDLE_POSE, to);
+    else
+      put_products (&r, &eight, &c, n, d, to);
+  }
+}
 
-      for (; e < in_block; e++)
-        *of_pose++ =
-            j[e][i] * p[0][k] + j[BUNDLE_LENS_UNKNOWNS + e][i] * p[1][k];
-      for (guint zero = e; zero < schur->d; zero++)
-        *of_pose++ = 0;
-      for (; e < BUNDLE_POSE + r.n; e++)
-        *to++ = j[e][i] * p[0][k] + j[BUNDLE_LENS_UNKNOWNS + e][i] * p[1][k];
+/* Jp^T Jlens of eight slots; @n is mostly constant after inlining */
+INLINE void
+put_lens_products (const Rows *r, const Eight *eight, const BundleConstants *c,
+    guint n, gdouble *to, guint apart)
+{
+  V8 p[2][3], w[3 * BUNDLE_LENS_COLUMNS];
+
+  get_point_rows (eight, c, p);
+  for (guint e = 0; e < n; e++) {
+    const V8 jx = load_by (r, eight, 0, e), jy = load_by (r, eight, 1, e);
+
+    for (guint k = 0; k < 3; k++)
+      w[n * k + e] = jx * p[0][k] + jy * p[1][k];
+  }
+  put_eight (w, 3 * n, to, apart);
+}
+
+static void
+lens_products (
+    const BundleBackend *b, const BundleSegment *s, BundleCpuSchur *schur)
+{
+  const BundleConstants c = b->constants[s->camera];
+  Rows r;
+
+  if (schur->place[b->lenses->image[s->image].lens] == BUNDLE_SCHUR_NONE)
+    return;
+  find_rows (b, s, &r);
+  for (guint o = 0; o < s->n; o += BUNDLE_LANES) {
+    gdouble *to = b->forward + schur->lens_w * (s->first + o);
+    Eight eight;
+
+    load_eight (&r, o, &eight);
+    switch (r.n) {
+#define CASE(n)                                                                \
+  case n:                                                                      \
+    put_lens_products (&r, &eight, &c, n, to, schur->lens_w);                  \
+    break
+      CASE (2);
+      CASE (3);
+      CASE (6);
+      CASE (8);
+      CASE (10);
+#undef CASE
+      default:
+        put_lens_products (&r, &eight, &c, r.n, to, schur->lens_w);
     }
   }
 }
@@ -494,21 +619,26 @@ products_lens (const BundleBackend *b, const BundleSegment *s,
 static gdouble
 model_lens (BundleBackend *b, const BundleSegment *s, const gdouble *v)
 {
-  const gdouble *rx = b->residual_x + s->first, *ry = b->residual_y + s->first;
   const BundleConstants c = b->constants[s->camera];
-  Column yx, yy, zx, zy, ux, uy, uz;
+  V8 sum = { 0 };
   Rows r;
 
   find_rows (b, s, &r);
-  gather_points (b, s, b->point, ux, uy, uz);
-  multiply_point (s, &r, &c, ux, uy, uz, zx, zy);
-  multiply_columns (s, &r, v, yx, yy);
-  for (guint i = 0; i < s->n; i++) {
-    const gdouble x = yx[i] + zx[i], y = yy[i] + zy[i];
+  for (guint o = 0; o < s->n; o += BUNDLE_LANES) {
+    const V8 rx = load (b->residual_x + s->first + o);
+    const V8 ry = load (b->residual_y + s->first + o);
+    V8 u[3], y[2], z[2];
+    Eight eight;
 
-    yx[i] = -x * (rx[i] + 0.5 * x) - y * (ry[i] + 0.5 * y);
+    load_eight (&r, o, &eight);
+    gather_eight (b, s->first + o, u);
+    multiply_point (&eight, &c, u, z);
+    multiply_columns (&r, &eight, v, y);
+    y[0] += z[0];
+    y[1] += z[1];
+    sum += -y[0] * (rx + 0.5 * y[0]) - y[1] * (ry + 0.5 * y[1]);
   }
-  return sum_column (yx, s->n);
+  return sum_lanes (sum);
 }
 
 #define TABLE_(level) bundle_lens_##level
@@ -522,4 +652,5 @@ const BundleCpuKernels TABLE (BUNDLE_CPU_LEVEL) = {
   .schur = schur_lens,
   .model = model_lens,
   .products = products_lens,
+  .lens_products = lens_products,
 };

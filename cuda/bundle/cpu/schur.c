@@ -26,7 +26,6 @@
 #include "cuda/core/cancel.h"
 #include "cuda/core/memory.h"
 
-#define MAX_COLUMNS 96 /* of lenses, in L */
 /* A pair of slots costs about as much as a slot in a product with the observations, and
  * there are dozens of products for each matrix. */
 #define MAX_PAIRS 16 /* for each slot */
@@ -45,8 +44,6 @@ bundle_schur_free (BundleCpuSchur *s)
   free (s->pair_first);
   free (s->pair);
   free (s->blocks);
-  free (s->w);
-  free (s->of_slot);
   free (s->entry);
   free (s->c);
   free (s->l);
@@ -291,9 +288,9 @@ place_lenses (const BundleBackend *b, BundleCpuSchur *s, GError **error)
 {
   const BundleCpuLenses *l = b->lenses;
 
-  s->own = b->n_vector - 9 * (gsize) b->n_cameras > MAX_COLUMNS;
+  s->own = bundle_schur_has_own (b);
   s->d = BUNDLE_POSE;
-  if (!NEW_SCHUR (&s->place, l->n) || !NEW_SCHUR (&s->at, MAX_COLUMNS))
+  if (!NEW_SCHUR (&s->place, l->n) || !NEW_SCHUR (&s->at, BUNDLE_SCHUR_COLUMNS))
     return FALSE;
   memset (s->place, 0, l->n * sizeof *s->place);
   for (guint c = 0; c < b->n_cameras; c++) {
@@ -313,7 +310,7 @@ place_lenses (const BundleBackend *b, BundleCpuSchur *s, GError **error)
     s->place[i] = s->k;
     s->lens_w = MAX (s->lens_w, 3 * n);
     s->k += n;
-    for (guint e = 0; e < n && s->k <= MAX_COLUMNS; e++)
+    for (guint e = 0; e < n && s->k <= BUNDLE_SCHUR_COLUMNS; e++)
       s->at[s->place[i] + e] = l->lens[i].first + e;
   }
   return TRUE;
@@ -334,7 +331,8 @@ bundle_schur_new (BundleBackend *b, BundleCpuSchur **schur, GError **error)
       || !NEW_SCHUR (&segment_of, b->n_slots / BUNDLE_LANES))
     return FALSE;
   find_segments (b, segment_of);
-  n_pairs = s->k > MAX_COLUMNS ? G_MAXSIZE : count_pairs (b, segment_of);
+  n_pairs =
+      s->k > BUNDLE_SCHUR_COLUMNS ? G_MAXSIZE : count_pairs (b, segment_of);
   dense = n_pairs == G_MAXSIZE;
   ok = dense || make_structure (b, s, segment_of, n_pairs, &dense, error);
   free (segment_of);
@@ -345,15 +343,22 @@ bundle_schur_new (BundleBackend *b, BundleCpuSchur **schur, GError **error)
     *schur = NULL;
     return TRUE;
   }
-  return NEW_SCHUR (&s->w, b->n_slots * 3 * s->d + s->lanes)
-         && NEW_SCHUR (&s->of_slot, b->n_slots * s->lens_w)
-         && NEW_SCHUR (&s->c, (gsize) b->n_cameras * s->lanes * s->k)
+  return NEW_SCHUR (&s->c, (gsize) b->n_cameras * s->lanes * s->k)
          && NEW_SCHUR (&s->x, (gsize) b->n_cameras * s->d)
          && NEW_SCHUR (&s->l, (gsize) s->k * s->k)
          && NEW_SCHUR (&s->chunk, chunks * s->k * s->k);
 }
 
 /* --- the matrix ---------------------------------------------------------------------- */
+
+static void
+make_lens_products (guint first, guint count, gpointer data)
+{
+  BundleBackend *b = data;
+
+  for (guint i = first; i < first + count; i++)
+    b->kernels->lens_products (b, &b->segments[i], b->lenses->schur);
+}
 
 static void
 make_products (guint first, guint count, gpointer data)
@@ -495,10 +500,13 @@ bundle_schur_update (BundleBackend *b, BundleCpuSchur *schur)
 {
   const guint n_chunks = schur->k > 0 ? (b->n_points + POINTS - 1) / POINTS : 0;
 
+  if (n_chunks > 0) {
+    bundle_cpu_for_segments (b, make_lens_products);
+    cvis_pool_run (b->pool, n_chunks, 1, sum_chunks, b);
+  }
   b->lenses->alone = TRUE; /* triangles are those of U */
   bundle_cpu_for_segments (b, make_products);
   b->lenses->alone = FALSE;
-  cvis_pool_run (b->pool, n_chunks, 1, sum_chunks, b);
   cvis_pool_run (b->pool, b->n_cameras, 1, make_rows, b);
   bundle_cpu_for_cameras (b, copy_mirrors);
   make_lens_block (b, n_chunks);

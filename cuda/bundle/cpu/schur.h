@@ -26,11 +26,9 @@ typedef struct _BundleSchurKernels BundleSchurKernels;
  * @pair_first: of each camera, into @pair
  * @pair: block of each pair of slots, the second of a camera that is not before the
  *   first's, in the order of the sums
- * @w: of a slot: 3 x @d, the transpose of W
  * @lens_w: 3 times the columns of a lens, the most of all
- * @of_slot: of a slot, @lens_w apart: 3 x the lens's columns
  * @entry_first: n_points + 1: the lenses that observe each point, but for those in blocks
- * @entry_lens, @entry: their indices, and sums of @of_slot
+ * @entry_lens, @entry: their indices, and sums of those of slots
  * @entry_of: of a slot; BUNDLE_SCHUR_NONE
  * @blocks: P; of each the @d columns. @c: of each camera the K columns of C, the same
  * @l: L
@@ -47,11 +45,12 @@ struct _BundleCpuSchur {
   guint32 *column;
   gsize *pair_first;
   guint32 *pair;
-  gdouble *blocks, *w, *of_slot, *entry, *c, *l, *chunk, *x;
+  gdouble *blocks, *entry, *c, *l, *chunk, *x;
   gsize *entry_first;
   guint32 *entry_lens, *entry_of;
 };
 
+#define BUNDLE_SCHUR_COLUMNS 96 /* of lenses, the most in L */
 #define BUNDLE_SCHUR_NONE G_MAXUINT32
 #define BUNDLE_SCHUR_LANES                                                     \
   ((BUNDLE_LENS_UNKNOWNS + BUNDLE_LANES - 1) / BUNDLE_LANES * BUNDLE_LANES)
@@ -60,7 +59,7 @@ struct _BundleSchurKernels {
   /* Subtracts the products of the slots of @camera from its blocks right of the
    * diagonal, and from its columns of the lenses. */
   void (*subtract_slots) (BundleBackend *b, guint camera);
-  /* Sets the entries of points @first..@end-1, and @to, K x K, to minus the sum of their
+  /* Sets the entries of points @first..@end-1 from b->forward, which has those of slots, and @to, K x K, to minus the sum of their
    * products. */
   void (*sum_points) (BundleBackend *b, gsize first, gsize end, gdouble *to);
   /* out = the row of @camera times x and the columns of b->in; lanes elements */
@@ -69,6 +68,24 @@ struct _BundleSchurKernels {
 
 extern const BundleSchurKernels bundle_schur_generic, bundle_schur_v3,
     bundle_schur_v4;
+
+/* A lens of one image lies in the block of its camera. */
+static inline gboolean
+bundle_schur_has_own (const BundleBackend *b)
+{
+  return b->n_vector - 9 * (gsize) b->n_cameras > BUNDLE_SCHUR_COLUMNS;
+}
+
+/* The most numbers of a slot in b->forward: 3 x d, the transpose of W; or, lens_w apart,
+ * 3 x the lens's columns */
+static inline gsize
+bundle_schur_forward_size (const BundleBackend *b)
+{
+  const guint columns = b->lenses->columns;
+
+  return bundle_schur_has_own (b) ? 3 * (BUNDLE_POSE + columns)
+                                  : 3 * MAX (BUNDLE_POSE, columns);
+}
 
 /* First slot of camera @c */
 static inline gsize

@@ -69,14 +69,14 @@ subtract_slots_of (BundleBackend *b, guint camera, guint d, guint vectors)
       V8 y[3][VECTORS];
 
       if (n + AHEAD < b->segments[i].n_real)
-        prefetch_slots (b, b->slot_point[slot + AHEAD], own, s->w, w);
+        prefetch_slots (b, b->slot_point[slot + AHEAD], own, b->forward, w);
       multiply_inverse (
-          b->inverse_v + 6 * point, s->w + slot * w, d, vectors, y);
+          b->inverse_v + 6 * point, b->forward + slot * w, d, vectors, y);
       for (guint32 k = b->point_first[point]; k < b->point_first[point + 1];
            k++)
         if (b->point_slot[k] >= own)
           subtract_columns (s->blocks + d * lanes * *pair++, y, vectors,
-              s->w + b->point_slot[k] * w, d);
+              b->forward + b->point_slot[k] * w, d);
       for (gsize e = s->entry_first[point]; e < s->entry_first[point + 1];
            e++) {
         const guint32 lens = s->entry_lens[e];
@@ -154,13 +154,13 @@ sum_points (BundleBackend *b, gsize first, gsize end, gdouble *to)
     const gsize from = s->entry_first[p], stop = s->entry_first[p + 1];
 
     if (p + AHEAD < end)
-      prefetch_slots (b, p + AHEAD, 0, s->of_slot, s->lens_w);
+      prefetch_slots (b, p + AHEAD, 0, b->forward, s->lens_w);
     memset (
         s->entry + from * s->lens_w, 0, (stop - from) * s->lens_w * sizeof *to);
     for (guint32 k = b->point_first[p]; k < b->point_first[p + 1]; k++) {
       const gsize slot = b->point_slot[k], entry = s->entry_of[slot];
       gdouble *restrict sum = s->entry + entry * s->lens_w;
-      const gdouble *restrict w = s->of_slot + slot * s->lens_w;
+      const gdouble *restrict w = b->forward + slot * s->lens_w;
 
       if (entry == BUNDLE_SCHUR_NONE)
         continue;

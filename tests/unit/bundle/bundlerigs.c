@@ -107,13 +107,17 @@ check_rows (const BundleBackend *b, const BundleProblem *p,
 {
   const BundleCpuLenses *l = b->lenses;
   const BundleCpuLens *lens = bundle_lenses_of_image (l, s->image);
-  const gdouble *rows = l->rows + l->rows_of[s - b->segments] + k;
+  const gdouble *rows =
+      l->rows + l->rows_of[s - b->segments]
+      + k / BUNDLE_LANES * BUNDLE_LANES * BUNDLE_LENS_ROWS (lens->n)
+      + k % BUNDLE_LANES;
   const BundleConstants *c = &b->constants[s->camera];
 
   for (guint row = 0; row < 2; row++) {
-    const gdouble a[3] = { rows[3 * row * s->n], rows[(3 * row + 1) * s->n],
-      rows[(3 * row + 2) * s->n] };
-    const gdouble q[3] = { rows[6 * s->n], rows[7 * s->n], rows[8 * s->n] };
+    const gdouble a[3] = { rows[3 * row * BUNDLE_LANES],
+      rows[(3 * row + 1) * BUNDLE_LANES], rows[(3 * row + 2) * BUNDLE_LANES] };
+    const gdouble q[3] = { rows[6 * BUNDLE_LANES], rows[7 * BUNDLE_LANES],
+      rows[8 * BUNDLE_LANES] };
     gdouble j[15], expected[15], scale = 0;
 
     for (guint e = 0; e < 3; e++) {
@@ -126,7 +130,7 @@ check_rows (const BundleBackend *b, const BundleProblem *p,
     for (guint e = 0; e < lens->n; e++)
       if (lens->parameter[e] >= BUNDLE_LENS_SIZE)
         j[6 + lens->parameter[e] - BUNDLE_LENS_SIZE] =
-            rows[(9 + row * lens->n + e) * s->n];
+            rows[(9 + row * lens->n + e) * BUNDLE_LANES];
     for (guint e = 0; e < 15; e++) {
       Complex v[15] = { 0 }, image[2];
 
