@@ -152,7 +152,8 @@ typedef struct _BundleCpuKernels {
       BundleBackend *b, const BundleSegment *segment, const gdouble v[9]);
 
   /* With lenses: schur(), and Jp^T Jc of each slot, with the lens if it lies in the block of
-   * its camera, to forward; or Jp^T Jlens of other lenses */
+   * its camera, to forward; or
+   * Jp^T Jlens of a pass of the columns of other lenses */
   void (*products) (const BundleBackend *b, const BundleSegment *segment,
       BundleCpuSchur *schur, gdouble *partial);
   void (*lens_products) (const BundleBackend *b, const BundleSegment *segment,

@@ -358,7 +358,11 @@ make_memory (BundleBackend *b, GError **error)
     return FALSE;
   if (b->problem->priors && !bundle_priors_new (b, error))
     return FALSE;
-  forward = b->lenses ? bundle_schur_forward_size (b) : 9;
+  forward = 9;
+  if (b->lenses)
+    forward = MAX (3 * BUNDLE_SCHUR_PASS,
+        bundle_schur_width (
+            BUNDLE_POSE + (bundle_schur_has_own (b) ? b->lenses->columns : 0)));
   return NEW (&b->cameras, cameras * 9) && NEW (&b->new_cameras, cameras * 9)
          && NEW (&b->points, p4) && NEW (&b->new_points, p4)
          && NEW (&b->constants, cameras) && NEW (&b->new_constants, cameras)
@@ -375,8 +379,7 @@ make_memory (BundleBackend *b, GError **error)
          && NEW (&b->b, b->n_vector) && NEW (&b->x, b->n_vector)
          && NEW (&b->r, b->n_vector) && NEW (&b->z, b->n_vector)
          && NEW (&b->p, b->n_vector) && NEW (&b->q, b->n_vector)
-         && NEW_UNSET (&b->forward, b->n_slots * forward + BUNDLE_SCHUR_LANES)
-         && NEW (&b->point, p4)
+         && NEW_UNSET (&b->forward, b->n_slots * forward) && NEW (&b->point, p4)
          && NEW (&b->partial, (gsize) b->n_segments * b->n_sums)
          && NEW (&b->chunk, bundle_cpu_n_chunks (b) * BUNDLE_CHUNK_SUMS)
          && (b->config.preconditioner != BUNDLE_PRECONDITIONER_CLUSTER

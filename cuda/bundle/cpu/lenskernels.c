@@ -16,6 +16,8 @@
 #include "cuda/bundle/cpu/segment.h"
 #include "cuda/bundle/lens/observation.h"
 
+#include <string.h>
+
 /* Residuals and derivatives of each slot; @by: of all parameters */
 typedef struct {
   Column x, y, square;
@@ -202,27 +204,15 @@ multiply_back (const Eight *eight, V8 yx, V8 yy, V8 to[3])
     to[e] = eight->a[e] * yx + eight->a[3 + e] * yy;
 }
 
-/* The columns of the Jacobian: 6 of the pose and those of the lens, for x and then,
- * BUNDLE_LENS_UNKNOWNS later, for y */
-typedef Column Columns[2 * BUNDLE_LENS_UNKNOWNS];
-
-static void
-get_columns (const BundleSegment *s, const Rows *r, Columns to)
+/* The columns of the Jacobian, 6 of the pose and @n of the lens, for x and y */
+INLINE void
+get_columns (const Rows *r, const Eight *eight, guint n, V8 *jx, V8 *jy)
 {
-  for (guint o = 0; o < s->n; o += BUNDLE_LANES) {
-    Eight eight;
-
-    load_eight (r, o, &eight);
-    for (guint row = 0; row < 2; row++) {
-      Column *j = to + row * BUNDLE_LENS_UNKNOWNS;
-      V8 pose[BUNDLE_POSE];
-
-      get_pose_columns (eight.a + 3 * row, eight.q, pose);
-      for (guint e = 0; e < BUNDLE_POSE; e++)
-        *(V8 *) (j[e] + o) = pose[e];
-      for (guint e = 0; e < r->n; e++)
-        *(V8 *) (j[BUNDLE_POSE + e] + o) = load_by (r, &eight, row, e);
-    }
+  get_pose_columns (eight->a, eight->q, jx);
+  get_pose_columns (eight->a + 3, eight->q, jy);
+  for (guint e = 0; e < n; e++) {
+    jx[BUNDLE_POSE + e] = load_by (r, eight, 0, e);
+    jy[BUNDLE_POSE + e] = load_by (r, eight, 1, e);
   }
 }
 
@@ -258,13 +248,6 @@ typedef struct {
   V8 gradient, square;
 } Linear;
 
-INLINE void
-add_linear (Linear *sums, V8 jx, V8 jy, V8 rx, V8 ry)
-{
-  sums->gradient += jx * rx + jy * ry;
-  sums->square += jx * jx + jy * jy;
-}
-
 /* Gradient and squares of the columns to @partial; sums of the points */
 static void
 sum_linear (
@@ -276,17 +259,15 @@ sum_linear (
   for (guint o = 0; o < s->n; o += BUNDLE_LANES) {
     const V8 rx = load (b->residual_x + s->first + o);
     const V8 ry = load (b->residual_y + s->first + o);
-    V8 jx[BUNDLE_POSE], jy[BUNDLE_POSE];
+    V8 jx[BUNDLE_LENS_UNKNOWNS], jy[BUNDLE_LENS_UNKNOWNS];
     Eight eight;
 
     load_eight (r, o, &eight);
-    get_pose_columns (eight.a, eight.q, jx);
-    get_pose_columns (eight.a + 3, eight.q, jy);
-    for (guint e = 0; e < BUNDLE_POSE; e++)
-      add_linear (&sums[e], jx[e], jy[e], rx, ry);
-    for (guint e = 0; e < r->n; e++)
-      add_linear (&sums[BUNDLE_POSE + e], load_by (r, &eight, 0, e),
-          load_by (r, &eight, 1, e), rx, ry);
+    get_columns (r, &eight, r->n, jx, jy);
+    for (guint e = 0; e < BUNDLE_POSE + r->n; e++) {
+      sums[e].gradient += jx[e] * rx + jy[e] * ry;
+      sums[e].square += jx[e] * jx[e] + jy[e] * jy[e];
+    }
     put_point_sums (&eight, &c, rx, ry, b->forward + 9 * (s->first + o));
   }
   for (guint e = 0; e < 2 * BUNDLE_STEP; e++)
@@ -446,98 +427,96 @@ backward_lens (BundleBackend *b, const BundleSegment *s, gdouble *partial)
     partial[9 + e] = sum_lanes (sums[BUNDLE_POSE + e]);
 }
 
-/* I - Jp V^-1 Jp^T of each slot, 2 x 2; I if the triangle is of U alone */
-static void
-get_projections (const BundleBackend *b, const BundleSegment *s, const Rows *r,
-    Column xx, Column xy, Column yy)
+/* I - Jp V^-1 Jp^T of eight slots from @slot on, 2 x 2 */
+INLINE void
+get_projections (const BundleBackend *b, gsize slot, const Eight *eight,
+    const BundleConstants *c, V8 to[3])
 {
-  const BundleConstants c = b->constants[s->camera];
+  gdouble room[3][BUNDLE_LANES] __attribute__ ((aligned (64)));
+  V8 j[2][3];
 
-  for (guint o = 0; o < s->n; o += BUNDLE_LANES) {
-    V8 j[2][3];
-    Eight eight;
+  get_point_rows (eight, c, j);
+  for (guint i = 0; i < BUNDLE_LANES; i++) {
+    const gdouble *inverse = b->inverse_v + 6 * (gsize) b->slot_point[slot + i];
+    const gdouble jx[3] = { j[0][0][i], j[0][1][i], j[0][2][i] };
+    const gdouble jy[3] = { j[1][0][i], j[1][1][i], j[1][2][i] };
+    gdouble x[3], y[3];
 
-    load_eight (r, o, &eight);
-    get_point_rows (&eight, &c, j);
-    for (guint i = 0; i < BUNDLE_LANES; i++) {
-      const gdouble *inverse =
-          b->inverse_v + 6 * (gsize) b->slot_point[s->first + o + i];
-      const gdouble jx[3] = { j[0][0][i], j[0][1][i], j[0][2][i] };
-      const gdouble jy[3] = { j[1][0][i], j[1][1][i], j[1][2][i] };
-      gdouble x[3], y[3];
-
-      bundle_multiply_3 (inverse, jx[0], jx[1], jx[2], x);
-      bundle_multiply_3 (inverse, jy[0], jy[1], jy[2], y);
-      xx[o + i] = 1 - (jx[0] * x[0] + jx[1] * x[1] + jx[2] * x[2]);
-      xy[o + i] = -(jy[0] * x[0] + jy[1] * x[1] + jy[2] * x[2]);
-      yy[o + i] = 1 - (jy[0] * y[0] + jy[1] * y[1] + jy[2] * y[2]);
-    }
+    bundle_multiply_3 (inverse, jx[0], jx[1], jx[2], x);
+    bundle_multiply_3 (inverse, jy[0], jy[1], jy[2], y);
+    room[0][i] = 1 - (jx[0] * x[0] + jx[1] * x[1] + jx[2] * x[2]);
+    room[1][i] = -(jy[0] * x[0] + jy[1] * x[1] + jy[2] * x[2]);
+    room[2][i] = 1 - (jy[0] * y[0] + jy[1] * y[1] + jy[2] * y[2]);
   }
+  for (guint k = 0; k < 3; k++)
+    to[k] = load (room[k]);
 }
 
 /* Upper triangle of Jc^T (I - Jp V^-1 Jp^T) Jc, or Jc^T Jc if it is of U alone */
 static void
 sum_triangle_of (const BundleBackend *b, const BundleSegment *s, const Rows *r,
-    Columns j, gdouble *partial)
+    gdouble *partial)
 {
-  const gboolean alone = b->lenses->alone;
-  Column xx, xy, yy, px, py;
-  guint at = 0;
+  const BundleConstants c = b->constants[s->camera];
+  const guint size = BUNDLE_POSE + r->n, n_sums = size * (size + 1) / 2;
+  V8 sums[BUNDLE_LENS_SUMS];
 
-  if (!alone)
-    get_projections (b, s, r, xx, xy, yy);
-  for (guint i = 0; i < BUNDLE_POSE + r->n; i++) {
-    const gdouble *jx = j[i], *jy = j[BUNDLE_LENS_UNKNOWNS + i];
-    const gdouble *wx = alone ? jx : px, *wy = alone ? jy : py;
+  memset (sums, 0, n_sums * sizeof *sums);
+  for (guint o = 0; o < s->n; o += BUNDLE_LANES) {
+    V8 jx[BUNDLE_LENS_UNKNOWNS], jy[BUNDLE_LENS_UNKNOWNS], projection[3];
+    V8 *sum = sums;
+    Eight eight;
 
-    for (guint k = 0; !alone && k < s->n; k++) {
-      px[k] = xx[k] * jx[k] + xy[k] * jy[k];
-      py[k] = xy[k] * jx[k] + yy[k] * jy[k];
-    }
-    for (guint c = i; c < BUNDLE_POSE + r->n; c++, at++) {
-      V8 sum = { 0 };
+    load_eight (r, o, &eight);
+    get_columns (r, &eight, r->n, jx, jy);
+    if (!b->lenses->alone)
+      get_projections (b, s->first + o, &eight, &c, projection);
+    for (guint i = 0; i < size; i++) {
+      V8 x = jx[i], y = jy[i];
 
-      for (guint o = 0; o < s->n; o += BUNDLE_LANES)
-        sum += load (wx + o) * load (j[c] + o)
-               + load (wy + o) * load (j[BUNDLE_LENS_UNKNOWNS + c] + o);
-      partial[at] = sum_lanes (sum);
+      if (!b->lenses->alone) {
+        x = projection[0] * jx[i] + projection[1] * jy[i];
+        y = projection[1] * jx[i] + projection[2] * jy[i];
+      }
+      for (guint k = i; k < size; k++)
+        *sum++ += x * jx[k] + y * jy[k];
     }
   }
+  for (guint i = 0; i < n_sums; i++)
+    partial[i] = sum_lanes (sums[i]);
 }
 
 static void
 schur_lens (BundleBackend *b, const BundleSegment *s, gdouble *partial)
 {
-  Columns j;
   Rows r;
 
   find_rows (b, s, &r);
-  get_columns (s, &r, j);
-  sum_triangle_of (b, s, &r, j, partial);
+  sum_triangle_of (b, s, &r, partial);
 }
 
-/* Jp^T Jc of eight slots, 3 x @d each: of the pose, then of @n columns of the lens, then
- * zeros; @d is constant after inlining */
+/* The numbers of eight slots for bundle_schur_width (@d), with @n columns of the lens, then
+ * zeros; @d is mostly constant after inlining */
 INLINE void
 put_products (const Rows *r, const Eight *eight, const BundleConstants *c,
     guint n, guint d, gdouble *to)
 {
-  V8 p[2][3], jx[BUNDLE_LENS_UNKNOWNS], jy[BUNDLE_LENS_UNKNOWNS];
-  V8 w[3 * BUNDLE_LENS_UNKNOWNS];
+  const guint columns = d - BUNDLE_POSE;
+  V8 p[2][3], w[12 + 3 * BUNDLE_LENS_COLUMNS];
 
   get_point_rows (eight, c, p);
-  get_pose_columns (eight->a, eight->q, jx);
-  get_pose_columns (eight->a + 3, eight->q, jy);
-  for (guint e = 0; e < n; e++) {
-    jx[BUNDLE_POSE + e] = load_by (r, eight, 0, e);
-    jy[BUNDLE_POSE + e] = load_by (r, eight, 1, e);
+  for (guint i = 0; i < 3; i++)
+    w[i] = eight->q[i];
+  for (guint k = 0; k < 3; k++) {
+    for (guint i = 0; i < 3; i++)
+      w[3 + 3 * k + i] = eight->a[i] * p[0][k] + eight->a[3 + i] * p[1][k];
+    for (guint e = 0; e < columns; e++)
+      w[12 + columns * k + e] = (V8){ 0 };
+    for (guint e = 0; e < n; e++)
+      w[12 + columns * k + e] = load_by (r, eight, 0, e) * p[0][k]
+                                + load_by (r, eight, 1, e) * p[1][k];
   }
-  for (guint e = n; e < d - BUNDLE_POSE; e++)
-    jx[BUNDLE_POSE + e] = jy[BUNDLE_POSE + e] = (V8){ 0 };
-  for (guint k = 0; k < 3; k++)
-    for (guint e = 0; e < d; e++)
-      w[d * k + e] = jx[e] * p[0][k] + jy[e] * p[1][k];
-  put_eight (w, 3 * d, to, 3 * d);
+  put_eight (w, bundle_schur_width (d), to, bundle_schur_width (d));
 }
 
 static void
@@ -546,17 +525,15 @@ products_lens (const BundleBackend *b, const BundleSegment *s,
 {
   const BundleConstants c = b->constants[s->camera];
   const guint d = schur->d;
-  Columns j;
   guint n;
   Rows r;
 
   find_rows (b, s, &r);
-  get_columns (s, &r, j);
-  sum_triangle_of (b, s, &r, j, partial);
+  sum_triangle_of (b, s, &r, partial);
   n = schur->place[b->lenses->image[s->image].lens] == BUNDLE_SCHUR_NONE ? r.n
                                                                          : 0;
   for (guint o = 0; o < s->n; o += BUNDLE_LANES) {
-    gdouble *to = b->forward + 3 * d * (s->first + o);
+    gdouble *to = b->forward + bundle_schur_width (d) * (s->first + o);
     Eight eight;
 
     load_eight (&r, o, &eight);
@@ -567,16 +544,18 @@ products_lens (const BundleBackend *b, const BundleSegment *s,
   }
 }
 
-/* Jp^T Jlens of eight slots; @n is mostly constant after inlining */
+/* Jp^T Jlens of eight slots, @n columns from @first on; @n is mostly constant after
+ * inlining */
 INLINE void
 put_lens_products (const Rows *r, const Eight *eight, const BundleConstants *c,
-    guint n, gdouble *to, guint apart)
+    guint first, guint n, gdouble *to, guint apart)
 {
   V8 p[2][3], w[3 * BUNDLE_LENS_COLUMNS];
 
   get_point_rows (eight, c, p);
   for (guint e = 0; e < n; e++) {
-    const V8 jx = load_by (r, eight, 0, e), jy = load_by (r, eight, 1, e);
+    const V8 jx = load_by (r, eight, 0, first + e);
+    const V8 jy = load_by (r, eight, 1, first + e);
 
     for (guint k = 0; k < 3; k++)
       w[n * k + e] = jx * p[0][k] + jy * p[1][k];
@@ -589,29 +568,32 @@ lens_products (
     const BundleBackend *b, const BundleSegment *s, BundleCpuSchur *schur)
 {
   const BundleConstants c = b->constants[s->camera];
+  const guint first = schur->pass_first, apart = 3 * schur->pass;
   Rows r;
 
-  if (schur->place[b->lenses->image[s->image].lens] == BUNDLE_SCHUR_NONE)
-    return;
   find_rows (b, s, &r);
+  if (schur->place[b->lenses->image[s->image].lens] == BUNDLE_SCHUR_NONE
+      || r.n <= first)
+    return;
   for (guint o = 0; o < s->n; o += BUNDLE_LANES) {
-    gdouble *to = b->forward + schur->lens_w * (s->first + o);
+    const guint n = MIN (schur->pass, r.n - first);
+    gdouble *to = b->forward + (gsize) apart * (s->first + o);
     Eight eight;
 
     load_eight (&r, o, &eight);
-    switch (r.n) {
+    switch (apart == 3 * n ? n : 0) {
 #define CASE(n)                                                                \
   case n:                                                                      \
-    put_lens_products (&r, &eight, &c, n, to, schur->lens_w);                  \
+    put_lens_products (&r, &eight, &c, first, n, to, 3 * n);                   \
     break
       CASE (2);
       CASE (3);
+      CASE (4);
+      CASE (5);
       CASE (6);
-      CASE (8);
-      CASE (10);
 #undef CASE
       default:
-        put_lens_products (&r, &eight, &c, r.n, to, schur->lens_w);
+        put_lens_products (&r, &eight, &c, first, n, to, apart);
     }
   }
 }

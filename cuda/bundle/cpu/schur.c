@@ -287,6 +287,7 @@ static gboolean
 place_lenses (const BundleBackend *b, BundleCpuSchur *s, GError **error)
 {
   const BundleCpuLenses *l = b->lenses;
+  guint passes;
 
   s->own = bundle_schur_has_own (b);
   s->d = BUNDLE_POSE;
@@ -308,11 +309,14 @@ place_lenses (const BundleBackend *b, BundleCpuSchur *s, GError **error)
     if (s->place[i] == BUNDLE_SCHUR_NONE)
       continue;
     s->place[i] = s->k;
-    s->lens_w = MAX (s->lens_w, 3 * n);
+    s->columns = MAX (s->columns, n);
     s->k += n;
     for (guint e = 0; e < n && s->k <= BUNDLE_SCHUR_COLUMNS; e++)
       s->at[s->place[i] + e] = l->lens[i].first + e;
   }
+  s->lens_w = 3 * s->columns;
+  passes = (s->columns + BUNDLE_SCHUR_PASS - 1) / BUNDLE_SCHUR_PASS;
+  s->pass = passes > 0 ? (s->columns + passes - 1) / passes : 0;
   return TRUE;
 }
 
@@ -369,6 +373,15 @@ make_products (guint first, guint count, gpointer data)
   for (guint i = first; i < first + count; i++)
     b->kernels->products (
         b, &b->segments[i], s, b->partial + (gsize) i * b->n_sums);
+}
+
+static void
+add_entry_chunks (guint first, guint count, gpointer data)
+{
+  BundleBackend *b = data;
+
+  b->lenses->schur->kernels->add_entries (b, (gsize) first * POINTS,
+      MIN (((gsize) first + count) * POINTS, b->n_points));
 }
 
 /* A chunk's part of L */
@@ -500,10 +513,12 @@ bundle_schur_update (BundleBackend *b, BundleCpuSchur *schur)
 {
   const guint n_chunks = schur->k > 0 ? (b->n_points + POINTS - 1) / POINTS : 0;
 
-  if (n_chunks > 0) {
+  for (schur->pass_first = 0; schur->pass_first < schur->columns;
+       schur->pass_first += schur->pass) {
     bundle_cpu_for_segments (b, make_lens_products);
-    cvis_pool_run (b->pool, n_chunks, 1, sum_chunks, b);
+    cvis_pool_run (b->pool, n_chunks, 1, add_entry_chunks, b);
   }
+  cvis_pool_run (b->pool, n_chunks, 1, sum_chunks, b);
   b->lenses->alone = TRUE; /* triangles are those of U */
   bundle_cpu_for_segments (b, make_products);
   b->lenses->alone = FALSE;

@@ -26,7 +26,8 @@ typedef struct _BundleSchurKernels BundleSchurKernels;
  * @pair_first: of each camera, into @pair
  * @pair: block of each pair of slots, the second of a camera that is not before the
  *   first's, in the order of the sums
- * @lens_w: 3 times the columns of a lens, the most of all
+ * @columns: of a lens, the most of all; @lens_w: 3 times these
+ * @pass: columns whose products are in b->forward at a time, from @pass_first on
  * @entry_first: n_points + 1: the lenses that observe each point, but for those in blocks
  * @entry_lens, @entry: their indices, and sums of those of slots
  * @entry_of: of a slot; BUNDLE_SCHUR_NONE
@@ -38,7 +39,7 @@ typedef struct _BundleSchurKernels BundleSchurKernels;
 struct _BundleCpuSchur {
   const BundleSchurKernels *kernels;
   gboolean own;
-  guint d, lanes, k, lens_w;
+  guint d, lanes, k, columns, lens_w, pass, pass_first;
   gsize *at;
   guint32 *place;
   gsize *row, *mirror;
@@ -51,6 +52,7 @@ struct _BundleCpuSchur {
 };
 
 #define BUNDLE_SCHUR_COLUMNS 96 /* of lenses, the most in L */
+#define BUNDLE_SCHUR_PASS 6     /* columns of a lens, the most */
 #define BUNDLE_SCHUR_NONE G_MAXUINT32
 #define BUNDLE_SCHUR_LANES                                                     \
   ((BUNDLE_LENS_UNKNOWNS + BUNDLE_LANES - 1) / BUNDLE_LANES * BUNDLE_LANES)
@@ -59,8 +61,9 @@ struct _BundleSchurKernels {
   /* Subtracts the products of the slots of @camera from its blocks right of the
    * diagonal, and from its columns of the lenses. */
   void (*subtract_slots) (BundleBackend *b, guint camera);
-  /* Sets the entries of points @first..@end-1 from b->forward, which has those of slots, and @to, K x K, to minus the sum of their
-   * products. */
+  /* Adds the columns of a pass to the entries of points @first..@end-1. */
+  void (*add_entries) (BundleBackend *b, gsize first, gsize end);
+  /* Sets @to, K x K, to minus the sum of the products of the entries. */
   void (*sum_points) (BundleBackend *b, gsize first, gsize end, gdouble *to);
   /* out = the row of @camera times x and the columns of b->in; lanes elements */
   void (*multiply_row) (const BundleBackend *b, guint camera, gdouble *out);
@@ -76,15 +79,13 @@ bundle_schur_has_own (const BundleBackend *b)
   return b->n_vector - 9 * (gsize) b->n_cameras > BUNDLE_SCHUR_COLUMNS;
 }
 
-/* The most numbers of a slot in b->forward: 3 x d, the transpose of W; or, lens_w apart,
- * 3 x the lens's columns */
-static inline gsize
-bundle_schur_forward_size (const BundleBackend *b)
+/* Numbers of a slot in b->forward, for blocks of @d rows. Row k of W^T, 3 x d, is (q x g_k,
+ * g_k, l_k) with the rows q and A of lenses.h, g = Jp^T A and l = Jp^T Jlens: here are q, g
+ * and l. Before these, Jp^T Jlens of a pass of the columns of lenses that are not in blocks */
+static inline guint
+bundle_schur_width (guint d)
 {
-  const guint columns = b->lenses->columns;
-
-  return bundle_schur_has_own (b) ? 3 * (BUNDLE_POSE + columns)
-                                  : 3 * MAX (BUNDLE_POSE, columns);
+  return 12 + 3 * (d - BUNDLE_POSE);
 }
 
 /* First slot of camera @c */

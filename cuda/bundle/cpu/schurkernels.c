@@ -11,14 +11,31 @@
 
 #define VECTORS (BUNDLE_SCHUR_LANES / BUNDLE_LANES)
 
-/* V^-1 times a slot's three rows of W^T, in @vectors each; only the first @d elements
- * count */
+/* V^-1 times a slot's three rows of W^T, in @vectors each; @from: bundle_schur_width() */
 INLINE void
-multiply_inverse (const gdouble inverse[6], const gdouble *w, guint d,
+multiply_inverse (const gdouble inverse[6], const gdouble *from, guint d,
     guint vectors, V8 y[3][VECTORS])
 {
-  for (guint v = 0; v < vectors; v++, w += BUNDLE_LANES) {
-    const V8 a = load (w), b = load (w + d), c = load (w + 2 * d);
+  const guint n = d - BUNDLE_POSE;
+  gdouble w[3][BUNDLE_SCHUR_LANES] __attribute__ ((aligned (64)));
+
+  for (guint k = 0; k < 3; k++) {
+    const gdouble *q = from, *g = from + 3 + 3 * k, *l = from + 12 + n * k;
+
+    w[k][0] = q[1] * g[2] - q[2] * g[1];
+    w[k][1] = q[2] * g[0] - q[0] * g[2];
+    w[k][2] = q[0] * g[1] - q[1] * g[0];
+    for (guint i = 0; i < 3; i++)
+      w[k][3 + i] = g[i];
+    for (guint i = 0; i < n; i++)
+      w[k][BUNDLE_POSE + i] = l[i];
+    for (guint i = d; i < BUNDLE_LANES * vectors; i++)
+      w[k][i] = 0;
+  }
+  for (guint v = 0; v < vectors; v++) {
+    const V8 a = load (w[0] + BUNDLE_LANES * v);
+    const V8 b = load (w[1] + BUNDLE_LANES * v);
+    const V8 c = load (w[2] + BUNDLE_LANES * v);
 
     y[0][v] = inverse[0] * a + inverse[1] * b + inverse[2] * c;
     y[1][v] = inverse[1] * a + inverse[3] * b + inverse[4] * c;
@@ -38,18 +55,30 @@ subtract_columns (
           - (w[k] * y[0][v] + w[n + k] * y[1][v] + w[2 * n + k] * y[2][v]);
 }
 
-#define AHEAD 3 /* slots or points until prefetched memory is read */
-
-/* Prefetches the rows of @n elements, which lie @n apart from @rows on, of the slots of
- * point @p that are not before @own. */
+/* Subtracts @y times the slot's rows of W^T, @from. */
 INLINE void
-prefetch_slots (
-    const BundleBackend *b, gsize p, gsize own, const gdouble *rows, gsize n)
+subtract_slot (
+    gdouble *to, V8 y[3][VECTORS], guint vectors, const gdouble *from, guint d)
 {
-  for (guint32 k = b->point_first[p]; k < b->point_first[p + 1]; k++)
-    if (b->point_slot[k] >= own)
-      for (gsize e = 0; e < n; e += BUNDLE_LANES)
-        __builtin_prefetch (rows + b->point_slot[k] * n + e);
+  const gdouble *q = from, *g = from + 3;
+  const gsize lanes = vectors * BUNDLE_LANES;
+
+  for (guint v = 0; v < vectors; v++) {
+    gdouble *at = to + BUNDLE_LANES * v;
+    V8 z[3], columns[BUNDLE_POSE];
+
+    for (guint i = 0; i < 3; i++)
+      z[i] = g[i] * y[0][v] + g[3 + i] * y[1][v] + g[6 + i] * y[2][v];
+    columns[0] = q[1] * z[2] - q[2] * z[1];
+    columns[1] = q[2] * z[0] - q[0] * z[2];
+    columns[2] = q[0] * z[1] - q[1] * z[0];
+    for (guint i = 0; i < 3; i++)
+      columns[3 + i] = z[i];
+    for (guint i = 0; i < BUNDLE_POSE; i++, at += lanes)
+      *(V8 *) at = load (at) - columns[i];
+  }
+  subtract_columns (
+      to + BUNDLE_POSE * lanes, y, vectors, from + 12, d - BUNDLE_POSE);
 }
 
 /* @d and @vectors are constant after inlining. */
@@ -59,7 +88,7 @@ subtract_slots_of (BundleBackend *b, guint camera, guint d, guint vectors)
   BundleCpuSchur *s = b->lenses->schur;
   const gsize own = bundle_schur_first_slot (b, camera);
   const guint32 *pair = s->pair + s->pair_first[camera];
-  const gsize lanes = BUNDLE_LANES * vectors, w = 3 * d;
+  const gsize lanes = BUNDLE_LANES * vectors, w = bundle_schur_width (d);
   gdouble *row = s->c + camera * lanes * s->k;
 
   for (guint i = b->camera_first[camera]; i < b->camera_first[camera + 1]; i++)
@@ -68,14 +97,12 @@ subtract_slots_of (BundleBackend *b, guint camera, guint d, guint vectors)
       const gsize point = b->slot_point[slot];
       V8 y[3][VECTORS];
 
-      if (n + AHEAD < b->segments[i].n_real)
-        prefetch_slots (b, b->slot_point[slot + AHEAD], own, b->forward, w);
       multiply_inverse (
           b->inverse_v + 6 * point, b->forward + slot * w, d, vectors, y);
       for (guint32 k = b->point_first[point]; k < b->point_first[point + 1];
            k++)
         if (b->point_slot[k] >= own)
-          subtract_columns (s->blocks + d * lanes * *pair++, y, vectors,
+          subtract_slot (s->blocks + d * lanes * *pair++, y, vectors,
               b->forward + b->point_slot[k] * w, d);
       for (gsize e = s->entry_first[point]; e < s->entry_first[point + 1];
            e++) {
@@ -143,6 +170,46 @@ subtract_entry (gdouble *to, gsize stride, const gdouble *x, guint rows,
   }
 }
 
+INLINE void
+add_row (gdouble *restrict to, const gdouble *restrict from, guint n)
+{
+  for (guint e = 0; e < n; e++)
+    to[e] += from[e];
+}
+
+static void
+add_entries (BundleBackend *b, gsize first, gsize end)
+{
+  const BundleCpuLenses *l = b->lenses;
+  BundleCpuSchur *s = l->schur;
+  const gsize width = 3 * s->pass;
+
+  for (gsize p = first; p < end; p++) {
+    const gsize from = s->entry_first[p], stop = s->entry_first[p + 1];
+
+    if (s->pass_first == 0)
+      memset (s->entry + from * s->lens_w, 0,
+          (stop - from) * s->lens_w * sizeof *s->entry);
+    for (guint32 k = b->point_first[p]; k < b->point_first[p + 1]; k++) {
+      const gsize slot = b->point_slot[k], entry = s->entry_of[slot];
+      const gdouble *w = b->forward + slot * width;
+      guint n, columns;
+      gdouble *sum;
+
+      if (entry == BUNDLE_SCHUR_NONE)
+        continue;
+      sum = s->entry + entry * s->lens_w + s->pass_first;
+      n = l->lens[s->entry_lens[entry]].n;
+      columns = n > s->pass_first ? MIN (s->pass, n - s->pass_first) : 0;
+      if (columns == n) /* the rows follow each other */
+        add_row (sum, w, 3 * n);
+      else
+        for (guint r = 0; r < 3; r++)
+          add_row (sum + n * r, w + columns * r, columns);
+    }
+  }
+}
+
 static void
 sum_points (BundleBackend *b, gsize first, gsize end, gdouble *to)
 {
@@ -153,20 +220,6 @@ sum_points (BundleBackend *b, gsize first, gsize end, gdouble *to)
   for (gsize p = first; p < end; p++) {
     const gsize from = s->entry_first[p], stop = s->entry_first[p + 1];
 
-    if (p + AHEAD < end)
-      prefetch_slots (b, p + AHEAD, 0, b->forward, s->lens_w);
-    memset (
-        s->entry + from * s->lens_w, 0, (stop - from) * s->lens_w * sizeof *to);
-    for (guint32 k = b->point_first[p]; k < b->point_first[p + 1]; k++) {
-      const gsize slot = b->point_slot[k], entry = s->entry_of[slot];
-      gdouble *restrict sum = s->entry + entry * s->lens_w;
-      const gdouble *restrict w = b->forward + slot * s->lens_w;
-
-      if (entry == BUNDLE_SCHUR_NONE)
-        continue;
-      for (guint e = 0; e < 3 * l->lens[s->entry_lens[entry]].n; e++)
-        sum[e] += w[e];
-    }
     for (gsize i = from; i < stop; i++)
       for (gsize j = from; j < stop; j++) {
         const guint32 x = s->entry_lens[i], y = s->entry_lens[j];
@@ -206,6 +259,7 @@ multiply_row (const BundleBackend *b, guint camera, gdouble *out)
 
 const BundleSchurKernels SCHUR_TABLE (BUNDLE_CPU_LEVEL) = {
   subtract_slots,
+  add_entries,
   sum_points,
   multiply_row,
 };
