@@ -97,29 +97,65 @@ bundle_warp_add_prism (
   warp->ex[at + 1] = warp->ey[at] = 0;
 }
 
+/* atan(r) for r >= 0, to 2 units in the last place: S. L. Moshier, Cephes, atan.c. Without
+ * branches or calls, so that loops over observations use vectors. */
+BUNDLE_FN gdouble
+bundle_atan (gdouble r)
+{
+  /* 1 or 0; conditions would be branches */
+  const gdouble far = r > 2.414213562373095, most = r > 0.66;
+  const gdouble middle = most - far, little = 1 - most;
+  const gdouble top = little * r + middle * (r - 1) - far;
+  const gdouble bottom = little + middle * (r + 1) + far * r;
+  const gdouble start = middle * 0.7853981633974483 + far * 1.5707963267948966;
+  const gdouble rest =
+      middle * 3.061616997868383e-17 + far * 6.123233995736766e-17;
+  const gdouble x = top / bottom, z = x * x;
+  const gdouble p =
+      (((-8.750608600031904122785e-1 * z - 1.615753718733365076637e1) * z
+           - 7.500855792314704667340e1)
+              * z
+          - 1.228866684490136173410e2)
+          * z
+      - 6.485021904942025371773e1;
+  const gdouble q =
+      ((((z + 2.485846490142306297962e1) * z + 1.650270098316988542046e2) * z
+           + 4.328810604912902668951e2)
+              * z
+          + 4.853903996359136964868e2)
+          * z
+      + 1.945506571482613964425e2;
+
+  return start + (x * (z * p / q) + x + rest);
+}
+
 /* atan(r) / r for s = r^2, and its derivative by s; series where the derivative would
  * lose digits */
 BUNDLE_FN void
 bundle_arc (gdouble s, gdouble *arc, gdouble *by_s)
 {
-  gdouble r;
+  const gdouble near = s < 0.03, t = near * s; /* 1 or 0, as above */
+  const gdouble r = sqrt (near + (1 - near) * s), far = bundle_atan (r) / r;
+  gdouble a = 0, b = 0;
 
-  if (s < 0.03) {
-    gdouble a = 0, b = 0;
-
-    for (int i = 11; i >= 1; i--) {
-      gdouble c = (i % 2 ? -1. : 1.) / (2 * i + 1);
-
-      b = b * s + i * c;
-      a = (a + c) * s;
-    }
-    *arc = 1 + a;
-    *by_s = b;
-    return;
-  }
-  r = sqrt (s);
-  *arc = atan (r) / r;
-  *by_s = (1 / (1 + s) - *arc) / (2 * s);
+  /* spelled out: a loop here keeps compilers from using vectors in the loop around it */
+#define TERM(i, sign)                                                          \
+  b = b * t + sign (i) / (2 * (i) + 1.);                                       \
+  a = (a sign 1 / (2 * (i) + 1.)) * t
+  TERM (11, -);
+  TERM (10, +);
+  TERM (9, -);
+  TERM (8, +);
+  TERM (7, -);
+  TERM (6, +);
+  TERM (5, -);
+  TERM (4, +);
+  TERM (3, -);
+  TERM (2, +);
+  TERM (1, -);
+#undef TERM
+  *arc = near * (1 + a) + (1 - near) * far;
+  *by_s = near * b + (1 - near) * (1 / (1 + s) - far) / (2 * (near + s));
 }
 
 /* @at: (u, v) on the equidistant picture: (u, v) atan(r) / r */

@@ -9,7 +9,7 @@ it stops; IMAGES: models of more images take conjugate gradients (1000).
 bundle_colmap.py within BENCH IMAGES POINTS ROUNDS [SECONDS [MODEL...]]: processor time of `BENCH
 --history` (bench_bundle_lenses) and of pycolmap on simulated models, until the cost is within 1e-6 of
 the lowest that either reaches, and until a step changes it by less than 1e-6. Minimum of ROUNDS in
-turn, two threads each.
+turn, two threads each. MODEL:N: N cameras, one without.
 
 bundle_colmap.py PROGRAM IMAGES POINTS CAMERAS [MODEL...]: final cost and processor time of
 `cudavision bundle` and of pycolmap's bundle_adjustment with the same settings, on simulated models
@@ -125,7 +125,8 @@ def find_small_change(history):
 
 def measure_within(bench, name, images, points, rounds, limit, folder):
     source = os.path.join(folder, name)
-    simulate(source, name, images, points, 1)
+    model, _, cameras = name.partition(":")
+    simulate(source, model, images, points, int(cameras or 1))
     own_times, peer_times, own_stops, peer_stops = [], [], [], []
     for _ in range(rounds):
         own = run_lines([bench, "--threads", "2", "--runs", "1", "--history", source])

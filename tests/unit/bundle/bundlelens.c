@@ -6,6 +6,7 @@
  * numbers: the imaginary part of f(x + i h) / h is the derivative, without
  * cancellation. */
 #include <complex.h>
+#include <float.h>
 #include <string.h>
 
 #include "cuda/bundle/lens/observation.h"
@@ -196,10 +197,21 @@ test_names (void)
   g_assert_null (bundle_lens_name_later (18));
 }
 
+/* From the series to far outside the picture, with the limits of each part */
+static void
+test_atan (void)
+{
+  for (gdouble r = 1e-3; r < 1e9; r *= 1.0001)
+    g_assert_cmpfloat (
+        fabs (bundle_atan (r) - atan (r)), <=, 2 * DBL_EPSILON * atan (r));
+  g_assert_cmpfloat (bundle_atan (0), ==, 0);
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/bundlelens/atan", test_atan);
   g_test_add_func ("/bundlelens/derivatives", test_derivatives);
   g_test_add_func ("/bundlelens/limits", test_limits);
   g_test_add_func ("/bundlelens/names", test_names);
