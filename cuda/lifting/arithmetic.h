@@ -158,13 +158,12 @@ lwt_half_root (gfloat half)
   return 0.5f + wy * (1.5000006f - wy * y);
 }
 
-/* Mean over the triangles of a cell split along both diagonals: *@gradient
- * of g, Returns: of sqrt (1 + g) - 1, with g the squared gradient of a
- * triangle. Each triangle has one edge along x and one along y; @x0, @x1,
- * @y0, @y1: their lwt_half_square(). The area averages both splits as in ISO
- * 25178-2:2021, D.3, Formula (D.15). sqrt (1 + g) - 1 is computed as g /
- * (sqrt (1 + g) + 1), without cancellation for small g. In float32, to a
- * relative error of 1e-6 of a cell and for slopes up to 1e19; sums are FP64. */
+/* Means over the triangles of a cell split along both diagonals, with g the
+ * squared gradient of a triangle. *@gradient: of g. Returns: of sqrt (1 + g)
+ * - 1, the average of both splits as in ISO 25178-2:2021, D.3, Formula (D.15),
+ * computed as g / (sqrt (1 + g) + 1) without cancellation for small g. Each
+ * triangle has one edge along x and one along y; @x0, @x1, @y0, @y1: their
+ * lwt_half_square(). The relative error is at most 1e-6 for slopes up to 1e19. */
 LWT_INLINE gfloat
 lwt_cell (gfloat x0, gfloat x1, gfloat y0, gfloat y1, gfloat *gradient)
 {

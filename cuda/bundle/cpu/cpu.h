@@ -5,11 +5,11 @@
 /* The CPU backend of the bundle adjustment. Private.
  *
  * Observations lie in slots, sorted by camera and, within a camera, as in
- * the problem, or by point with lenses. A segment is up to BUNDLE_SEGMENT of them, of one camera; it
- * begins at a multiple of BUNDLE_LANES and is padded with copies of its last
- * observation with weight 0. A segment is the unit of work. Sums run first
- * over the lanes of a segment, then over the segments of a camera, in order,
- * so they do not depend on the number of threads.
+ * the problem, or by point with lenses. A segment is up to BUNDLE_SEGMENT of
+ * them, of one camera; it begins at a multiple of BUNDLE_LANES and is padded
+ * with copies of its last observation with weight 0. A segment is the unit of
+ * work. Sums run first over the lanes of a segment, then over the segments of
+ * a camera, in order, so they do not depend on the number of threads.
  *
  * Where the problem has frames, these are the cameras here, and its cameras are their
  * images; the slots of a frame are sorted by image. */
@@ -110,9 +110,9 @@ struct _BundleBackend {
   /* vectors: 9 for each camera, then the columns of the lenses */
   gsize n_vector;
   gdouble *b, *x, *r, *z, *p, *q;
-  gdouble
-      *forward; /* of a slot, BUNDLE_POINT apart: W^T p; or 9 apart; or products
-                       of the Schur complement */
+  /* of a slot, BUNDLE_POINT apart: W^T p; 9 apart: sums of points; or products
+   * of the Schur complement, see bundle_schur_width() */
+  gdouble *forward;
   gdouble *point; /* BUNDLE_POINT: what W is multiplied by */
   guint n_sums;
   gdouble
@@ -129,8 +129,8 @@ struct _BundleBackend {
   const BundleConstants *eval_constants;
 };
 
-/* The loops over a segment, for cameras of BAL and for those with lenses, compiled for each instruction set, with the same
- * bits. */
+/* The loops over a segment, for cameras of BAL and for those with lenses, compiled for
+ * each instruction set, with the same bits. */
 typedef struct _BundleCpuKernels {
   /* Residual and weight of the state to residual_* and weight; partial: U, g;
    * forward, 9 apart: V, g of the point. Returns: the cost */
@@ -151,11 +151,11 @@ typedef struct _BundleCpuKernels {
   gdouble (*model) (
       BundleBackend *b, const BundleSegment *segment, const gdouble v[9]);
 
-  /* With lenses: schur(), and Jp^T Jc of each slot, with the lens if it lies in the block of
-   * its camera, to forward; or
-   * Jp^T Jlens of a pass of the columns of other lenses */
+  /* With lenses: schur(), and to b->forward Jp^T Jc of each slot, with the lens if
+   * it lies in the block of its camera */
   void (*products) (const BundleBackend *b, const BundleSegment *segment,
       BundleCpuSchur *schur, gdouble *partial);
+  /* b->forward = Jp^T Jlens of a pass of the columns of the other lenses */
   void (*lens_products) (const BundleBackend *b, const BundleSegment *segment,
       BundleCpuSchur *schur);
 

@@ -8,9 +8,9 @@
  *   [C^T L]   C: D x K for each camera
  *             L: K x K
  *
- * K is the number of columns of all lenses and D is 6, those of a pose. Where K would be too
- * large, a lens of one image has its columns in the block of the camera, behind those of
- * the pose. Cameras with fewer columns than D have zeros in their place.
+ * K is the number of columns of all lenses, and D is 6, those of a pose. Where K would
+ * be too large, a lens of one image has its columns in the block of the camera, behind
+ * those of the pose. Cameras with fewer columns than D have zeros in their place.
  *
  * With frames the cameras are these.
  *

@@ -79,9 +79,9 @@ bundle_schur_has_own (const BundleBackend *b)
   return b->n_vector - 9 * (gsize) b->n_cameras > BUNDLE_SCHUR_COLUMNS;
 }
 
-/* Numbers of a slot in b->forward, for blocks of @d rows. Row k of W^T, 3 x d, is (q x g_k,
- * g_k, l_k) with the rows q and A of lenses.h, g = Jp^T A and l = Jp^T Jlens: here are q, g
- * and l. Before these, Jp^T Jlens of a pass of the columns of lenses that are not in blocks */
+/* Numbers of a slot in b->forward, for blocks of @d rows: q, g and l of these. Row k of
+ * W^T, 3 x d, is (q x g_k, g_k, l_k) with the rows q and A of lenses.h, g = Jp^T A and
+ * l = Jp^T Jlens. */
 static inline guint
 bundle_schur_width (guint d)
 {

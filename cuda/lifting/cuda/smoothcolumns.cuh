@@ -2,9 +2,9 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Kernel of the undecimated wavelet along y: several levels in one pass over memory. A thread walks down a column and keeps the samples that each level
- * needs in registers. The bits are those of the levels one by one, as in
- * smoothkernels.cuh. */
+/* Kernel of the undecimated wavelet along y: several levels in one pass over memory. A
+ * thread walks down a column and keeps the samples that each level needs in registers.
+ * The bits are those of the levels one by one, as in smoothkernels.cuh. */
 #pragma once
 
 #include "cuda/lifting/cuda/smoothkernels.cuh"
