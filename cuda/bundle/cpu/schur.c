@@ -314,6 +314,7 @@ place_lenses (const BundleBackend *b, BundleCpuSchur *s, GError **error)
     for (guint e = 0; e < n && s->k <= BUNDLE_SCHUR_COLUMNS; e++)
       s->at[s->place[i] + e] = l->lens[i].first + e;
   }
+  s->k_lanes = (s->k + BUNDLE_LANES - 1) / BUNDLE_LANES * BUNDLE_LANES;
   s->lens_w = 3 * s->columns;
   passes = (s->columns + BUNDLE_SCHUR_PASS - 1) / BUNDLE_SCHUR_PASS;
   s->pass = passes > 0 ? (s->columns + passes - 1) / passes : 0;
@@ -350,7 +351,7 @@ bundle_schur_new (BundleBackend *b, BundleCpuSchur **schur, GError **error)
   return NEW_SCHUR (&s->c, (gsize) b->n_cameras * s->lanes * s->k)
          && NEW_SCHUR (&s->x, (gsize) b->n_cameras * s->d)
          && NEW_SCHUR (&s->l, (gsize) s->k * s->k)
-         && NEW_SCHUR (&s->chunk, chunks * s->k * s->k);
+         && NEW_SCHUR (&s->chunk, chunks * s->k * s->k_lanes);
 }
 
 /* --- the matrix ---------------------------------------------------------------------- */
@@ -394,7 +395,7 @@ sum_chunks (guint first, guint count, gpointer data)
   for (gsize chunk = first; chunk < (gsize) first + count; chunk++)
     s->kernels->sum_points (b, chunk * POINTS,
         MIN ((chunk + 1) * POINTS, b->n_points),
-        s->chunk + chunk * s->k * s->k);
+        s->chunk + chunk * s->k * s->k_lanes);
 }
 
 /* U of image @image of camera @c and its lens: adds to the diagonal block and C, sets the
@@ -477,7 +478,8 @@ copy_mirrors (guint first, guint count, gpointer data)
               s->blocks[size * s->mirror[i] + s->lanes * r + k];
 }
 
-/* L: the cameras' parts of U, the damping, and the chunks in order */
+/* L: the cameras' parts of U, the damping, and the chunks in order. The elements on and
+ * right of the diagonal are sums; the others are equal to these. */
 static void
 make_lens_block (BundleBackend *b, gsize n_chunks)
 {
@@ -498,14 +500,15 @@ make_lens_block (BundleBackend *b, gsize n_chunks)
       for (guint j = i; j < lens->n; j++)
         to[i * s->k + j] += sum[lens->n * i + j];
   }
-  for (guint r = 0; r < s->k; r++) {
+  for (guint r = 0; r < s->k; r++)
+    s->l[r * (s->k + 1)] += b->damping_c[s->at[r]];
+  for (gsize chunk = 0; chunk < n_chunks; chunk++)
+    for (guint r = 0; r < s->k; r++)
+      for (guint c = r; c < s->k; c++)
+        s->l[r * s->k + c] += s->chunk[(chunk * s->k + r) * s->k_lanes + c];
+  for (guint r = 0; r < s->k; r++)
     for (guint c = 0; c < r; c++)
       s->l[r * s->k + c] = s->l[c * s->k + r];
-    s->l[r * (s->k + 1)] += b->damping_c[s->at[r]];
-  }
-  for (gsize chunk = 0; chunk < n_chunks; chunk++)
-    for (gsize i = 0; i < (gsize) s->k * s->k; i++)
-      s->l[i] += s->chunk[chunk * s->k * s->k + i];
 }
 
 void

@@ -18,7 +18,8 @@ typedef struct _BundleSchurKernels BundleSchurKernels;
  * @own: a lens of one image lies in the block of its camera
  * @d: rows and columns of a block: those of a pose and of the largest such lens;
  *   @lanes: apart
- * @k: number of columns of the other lenses; @at: of these in a vector
+ * @k: number of columns of the other lenses; @k_lanes: apart in @chunk; @at: of these in
+ *   a vector
  * @place: of each of these lenses, its first column among @k
  * @row: n_cameras + 1: first block of each camera
  * @column: of each block, ascending in a row
@@ -34,12 +35,12 @@ typedef struct _BundleSchurKernels BundleSchurKernels;
  * @blocks: P; of each the @d columns. @c: of each camera the K columns of C, the same
  * @l: L
  * @x: @d elements of each camera: operand or solution
- * @chunk: K x K for each chunk of points
+ * @chunk: K x K for each chunk of points, on and right of the diagonal
  */
 struct _BundleCpuSchur {
   const BundleSchurKernels *kernels;
   gboolean own;
-  guint d, lanes, k, columns, lens_w, pass, pass_first;
+  guint d, lanes, k, k_lanes, columns, lens_w, pass, pass_first;
   gsize *at;
   guint32 *place;
   gsize *row, *mirror;
@@ -63,7 +64,7 @@ struct _BundleSchurKernels {
   void (*subtract_slots) (BundleBackend *b, guint camera);
   /* Adds the columns of a pass to the entries of points @first..@end-1. */
   void (*add_entries) (BundleBackend *b, gsize first, gsize end);
-  /* Sets @to, K x K, to minus the sum of the products of the entries. */
+  /* Sets @to, a chunk, to minus the sum of the products of the entries. */
   void (*sum_points) (BundleBackend *b, gsize first, gsize end, gdouble *to);
   /* out = the row of @camera times x and the columns of b->in; lanes elements */
   void (*multiply_row) (const BundleBackend *b, guint camera, gdouble *out);

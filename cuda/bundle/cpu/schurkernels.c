@@ -135,41 +135,6 @@ subtract_slots (BundleBackend *b, guint camera)
   }
 }
 
-/* Subtracts the products of two entries of a point, x of @rows and y of @columns. */
-INLINE void
-subtract_entries (gdouble *restrict to, gsize stride, const gdouble *x,
-    guint rows, const gdouble *restrict y, guint columns, const gdouble v[6])
-{
-  for (guint i = 0; i < rows; i++, to += stride) {
-    gdouble z[3];
-
-    bundle_multiply_3 (v, x[i], x[rows + i], x[2 * rows + i], z);
-    for (guint j = 0; j < columns; j++)
-      to[j] -= z[0] * y[j] + z[1] * y[columns + j] + z[2] * y[2 * columns + j];
-  }
-}
-
-/* With all parameters but the principal point of a model, mostly */
-static void
-subtract_entry (gdouble *to, gsize stride, const gdouble *x, guint rows,
-    const gdouble *y, guint columns, const gdouble v[6])
-{
-  switch (rows == columns ? rows : 0) {
-#define CASE(n)                                                                \
-  case n:                                                                      \
-    subtract_entries (to, stride, x, n, y, n, v);                              \
-    break
-    CASE (2);
-    CASE (3);
-    CASE (6);
-    CASE (8);
-    CASE (10);
-#undef CASE
-    default:
-      subtract_entries (to, stride, x, rows, y, columns, v);
-  }
-}
-
 INLINE void
 add_row (gdouble *restrict to, const gdouble *restrict from, guint n)
 {
@@ -210,24 +175,68 @@ add_entries (BundleBackend *b, gsize first, gsize end)
   }
 }
 
+/* The columns of all lenses of a point, in the places of L, with zeros between them
+ * @used: a bit for each vector that has columns */
+typedef struct {
+  gdouble row[3][BUNDLE_SCHUR_COLUMNS] __attribute__ ((aligned (64)));
+  guint used;
+} Spread;
+
+/* @spread: zeros in the vectors that are used */
+static void
+spread_columns (const BundleBackend *b, gsize point, Spread *spread)
+{
+  const BundleCpuSchur *s = b->lenses->schur;
+
+  for (gsize e = s->entry_first[point]; e < s->entry_first[point + 1]; e++) {
+    const guint n = b->lenses->lens[s->entry_lens[e]].n;
+    const guint place = s->place[s->entry_lens[e]];
+
+    for (guint k = 0; k < 3; k++)
+      memcpy (spread->row[k] + place, s->entry + e * s->lens_w + k * n,
+          n * sizeof (gdouble));
+    for (guint v = place / BUNDLE_LANES; v * BUNDLE_LANES < place + n; v++)
+      spread->used |= 1u << v;
+  }
+}
+
+/* Subtracts the products of column @i and those from its vector on. */
+INLINE void
+subtract_row (gdouble *to, const Spread *spread, guint i, const gdouble v[6])
+{
+  gdouble z[3];
+
+  bundle_multiply_3 (
+      v, spread->row[0][i], spread->row[1][i], spread->row[2][i], z);
+  for (guint left = spread->used >> i / BUNDLE_LANES << i / BUNDLE_LANES;
+       left != 0; left &= left - 1) {
+    const guint at = BUNDLE_LANES * (guint) __builtin_ctz (left);
+
+    *(V8 *) (to + at) =
+        load (to + at)
+        - (z[0] * load (spread->row[0] + at) + z[1] * load (spread->row[1] + at)
+            + z[2] * load (spread->row[2] + at));
+  }
+}
+
 static void
 sum_points (BundleBackend *b, gsize first, gsize end, gdouble *to)
 {
-  const BundleCpuLenses *l = b->lenses;
-  BundleCpuSchur *s = l->schur;
+  const BundleCpuSchur *s = b->lenses->schur;
 
-  memset (to, 0, (gsize) s->k * s->k * sizeof *to);
+  memset (to, 0, (gsize) s->k * s->k_lanes * sizeof *to);
   for (gsize p = first; p < end; p++) {
-    const gsize from = s->entry_first[p], stop = s->entry_first[p + 1];
+    Spread spread = { 0 };
 
-    for (gsize i = from; i < stop; i++)
-      for (gsize j = from; j < stop; j++) {
-        const guint32 x = s->entry_lens[i], y = s->entry_lens[j];
+    spread_columns (b, p, &spread);
+    for (gsize e = s->entry_first[p]; e < s->entry_first[p + 1]; e++) {
+      const guint place = s->place[s->entry_lens[e]];
 
-        subtract_entry (to + s->place[x] * (gsize) s->k + s->place[y], s->k,
-            s->entry + i * s->lens_w, l->lens[x].n, s->entry + j * s->lens_w,
-            l->lens[y].n, b->inverse_v + 6 * p);
-      }
+      for (guint i = place; i < place + b->lenses->lens[s->entry_lens[e]].n;
+           i++)
+        subtract_row (
+            to + (gsize) i * s->k_lanes, &spread, i, b->inverse_v + 6 * p);
+    }
   }
 }
 
