@@ -87,6 +87,8 @@ typedef struct {
       BundleSensor *sensors, GError **error);
   /* Largest amount of device memory used so far, bytes; 0 on the CPU. */
   gsize (*get_bytes) (BundleBackend *backend);
+  /* nullable: whether steps solve the damped equations of lenses exactly */
+  gboolean (*is_exact) (BundleBackend *backend);
 } BundleBackendOps;
 
 /* direct.c: chooses start->solver from the other fields; not AUTO. */

@@ -17,6 +17,11 @@
 #include "cuda/core/memory.h"
 
 #define MIN_RELATIVE_DECREASE 1e-3
+/* The first step has this times the initial radius if it is solved exactly, and is taken
+ * only if its decrease is at least this part of the model's: a reconstruction that is
+ * nearly adjusted needs half the steps then. */
+#define FIRST_RADIUS 100
+#define FIRST_RELATIVE_DECREASE 0.99
 #define MIN_RADIUS 1e-32
 #define MAX_RADIUS 1e16
 #define MAX_INVALID 5 /* consecutive steps without a decrease of the model */
@@ -285,7 +290,7 @@ minimize (const Solve *solve, BundleSummary *summary, GError **error)
   const BundleConfig *config = solve->config;
   const BundleBackendOps *ops = solve->ops;
   BundleIteration it = { .accepted = TRUE, .radius = config->initial_radius };
-  gdouble shrink = 2;
+  gdouble shrink = 2, least = MIN_RELATIVE_DECREASE;
   guint n_invalid = 0;
 
   if (!ops->linearize (solve->backend, &it.cost, &it.gradient, error))
@@ -303,6 +308,10 @@ minimize (const Solve *solve, BundleSummary *summary, GError **error)
   if (it.gradient <= config->gradient_tolerance) {
     summary->stop = BUNDLE_STOP_GRADIENT;
     return TRUE;
+  }
+  if (ops->is_exact && ops->is_exact (solve->backend)) {
+    it.radius = MIN (it.radius * FIRST_RADIUS, MAX_RADIUS);
+    least = FIRST_RELATIVE_DECREASE;
   }
   for (;;) {
     BundleStep step;
@@ -341,7 +350,7 @@ minimize (const Solve *solve, BundleSummary *summary, GError **error)
 
       n_invalid = 0;
       it.rho = decrease / step.model_decrease;
-      it.accepted = it.rho > MIN_RELATIVE_DECREASE;
+      it.accepted = it.rho > least;
       if (small || converged) {
         /* Ceres drops this step; here a lower cost is kept */
         it.accepted = decrease > 0;
@@ -363,10 +372,13 @@ minimize (const Solve *solve, BundleSummary *summary, GError **error)
       summary->final_cost = step.cost;
       if (!ops->linearize (solve->backend, &it.cost, &it.gradient, error))
         return FALSE;
+    } else if (least != MIN_RELATIVE_DECREASE) {
+      it.radius = config->initial_radius;
     } else {
       it.radius /= shrink;
       shrink *= 2;
     }
+    least = MIN_RELATIVE_DECREASE;
     if (cvis_cancelled () || !report (solve, &it)) {
       summary->stop = BUNDLE_STOP_CANCELLED;
       return TRUE;

@@ -473,6 +473,12 @@ cpu_get_bytes (BundleBackend *b)
   return 0;
 }
 
+static gboolean
+cpu_is_exact (BundleBackend *b)
+{
+  return b->lenses && bundle_lenses_have_factor (b);
+}
+
 const BundleBackendOps bundle_backend_cpu = {
   .name = "CPU",
   .create = bundle_cpu_create,
@@ -483,4 +489,5 @@ const BundleBackendOps bundle_backend_cpu = {
   .read = cpu_read,
   .read_lenses = bundle_lenses_read,
   .get_bytes = cpu_get_bytes,
+  .is_exact = cpu_is_exact,
 };

@@ -268,24 +268,35 @@ make_schur (BundleBackend *b)
 }
 
 gboolean
-bundle_lenses_prepare (BundleBackend *b, guint iteration)
+bundle_lenses_have_factor (BundleBackend *b)
 {
   BundleCpuLenses *l = b->lenses;
 
+  if (!l->tried && b->config.solver == BUNDLE_SOLVER_AUTO)
+    make_schur (b);
+  return l->factor != NULL;
+}
+
+gboolean
+bundle_lenses_prepare (BundleBackend *b, guint iteration)
+{
+  BundleCpuLenses *l = b->lenses;
   const gboolean due =
       iteration >= (l->last > 2 * FEW_PRODUCTS ? 0 : FEW_PRODUCTS);
+  gboolean factor;
 
   if (iteration == 0)
     l->ready = FALSE;
-  if (!l->tried && (due || b->config.solver == BUNDLE_SOLVER_AUTO))
+  factor = bundle_lenses_have_factor (b);
+  if (!l->tried && due)
     make_schur (b);
-  if (l->schur == NULL || l->ready || (l->factor == NULL && !due))
+  if (l->schur == NULL || l->ready || !(factor || due))
     return FALSE;
   bundle_schur_update (b, l->schur);
   l->ready = TRUE;
-  if (l->factor)
+  if (factor)
     bundle_factor_solve (b, l->factor);
-  return l->factor != NULL;
+  return factor;
 }
 
 /* @sum: of the images of camera @c; sets the parts of their lenses */

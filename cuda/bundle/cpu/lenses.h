@@ -175,6 +175,8 @@ void bundle_lenses_multiply (BundleBackend *b);
 void bundle_lenses_add_right_side (BundleBackend *b);
 /* Inverts the blocks of poses and lenses. */
 void bundle_lenses_make_preconditioner (BundleBackend *b);
+/* Whether there is a factorisation for x; makes its structure, the first time. */
+gboolean bundle_lenses_have_factor (BundleBackend *b);
 /* Computes the Schur complement when conjugate gradients take so many iterations that it
  * pays, and solves for x if it has a factorisation. @iteration: of this step, from 0
  * Returns: x is solved */

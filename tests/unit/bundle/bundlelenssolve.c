@@ -13,6 +13,8 @@
 #include "cuda/bundle/formats/formats.h"
 #include "lensscenes.h"
 
+#define FIRST_RADIUS 100 /* of engine.c */
+
 static CvisContext *context; /* NULL: the CPU */
 
 static void
@@ -375,20 +377,69 @@ test_factor_step (void)
   for (guint number = 0;; number++) {
     g_autoptr (BundleProblem) p = bundle_lens_case (number, &config, &name);
     g_autoptr (BundleProblem) q = NULL;
+    g_autoptr (GArray) steps = NULL;
     BundleSummary exact, iterative;
+    const BundleIteration *taken;
 
     if (p == NULL)
       break;
-    config.max_iterations = 1;
+    config.max_iterations = 2;
     config.eta = 1e-16;
     config.max_pcg_iterations = 10000;
-    q = bundle_problem_copy (p, NULL);
-    g_array_unref (solve_case (q, &config, NULL, &iterative));
+    config.initial_radius = 100;
     config.solver = BUNDLE_SOLVER_AUTO;
-    g_array_unref (solve_case (p, &config, NULL, &exact));
-    g_test_message ("%s: %u iterations, cost %.12g and %.12g", name,
-        iterative.pcg_iterations, exact.final_cost, iterative.final_cost);
-    assert_close (exact.final_cost, iterative.final_cost, 1e-6);
+    q = bundle_problem_copy (p, NULL);
+    steps = solve_case (p, &config, NULL, &exact);
+    taken = &g_array_index (steps, BundleIteration, 1);
+    if (!taken->accepted)
+      taken++;
+    else if (taken->pcg_iterations == 0)
+      config.initial_radius *= FIRST_RADIUS;
+    config.max_iterations = 1;
+    config.solver = BUNDLE_SOLVER_ITERATIVE;
+    g_array_unref (solve_case (q, &config, NULL, &iterative));
+    g_test_message ("%s: %u iterations", name, iterative.pcg_iterations);
+    assert_close (taken->cost, iterative.final_cost, 1e-6);
+  }
+}
+
+/* The first factorised step has a larger radius, and is taken only where the model tells
+ * its decrease; conjugate gradients have the initial radius. @rough: the start */
+static void
+check_first_step (gboolean rough, BundleSolver solver)
+{
+  const BundleLens lens = bundle_lens_example (BUNDLE_LENS_OPENCV);
+  g_autoptr (BundleProblem) p = bundle_lens_true (&lens, 1);
+  g_autoptr (GArray) steps = NULL;
+  const BundleIteration *first;
+  BundleSummary summary;
+  BundleConfig config;
+
+  bundle_config_init (&config);
+  config.solver = solver;
+  for (gsize i = 0; rough && i < 3 * (gsize) p->n_points; i++)
+    p->points[i] *= i % 2 ? 1.3 : 0.8;
+  steps = solve_case (p, &config, NULL, &summary);
+  first = &g_array_index (steps, BundleIteration, 1);
+  g_test_message ("rho %g, radius %g, %u steps, cost %g", first->rho,
+      first->radius, summary.iterations, summary.final_cost);
+  g_assert_cmpint (
+      first->accepted, ==, !(rough && solver == BUNDLE_SOLVER_AUTO));
+  if (solver == BUNDLE_SOLVER_ITERATIVE)
+    g_assert_cmpfloat (first->radius, <=, 3.001 * config.initial_radius);
+  else if (rough)
+    g_assert_cmpfloat (first->radius, ==, config.initial_radius);
+  else
+    g_assert_cmpfloat (first->radius, >=, FIRST_RADIUS * config.initial_radius);
+  g_assert_cmpfloat (summary.final_cost, <, 1e-3 * summary.initial_cost);
+}
+
+static void
+test_first_step (void)
+{
+  for (guint rough = 0; rough < 2; rough++) {
+    check_first_step (rough, BUNDLE_SOLVER_AUTO);
+    check_first_step (rough, BUNDLE_SOLVER_ITERATIVE);
   }
 }
 
@@ -490,6 +541,7 @@ main (int argc, char **argv)
   if (context == NULL) {
     g_test_add_func ("/bundlelenssolve/factor", test_factor);
     g_test_add_func ("/bundlelenssolve/factor-step", test_factor_step);
+    g_test_add_func ("/bundlelenssolve/first-step", test_first_step);
   }
   g_test_add_func ("/bundlelenssolve/refused", test_refused);
   result = g_test_run ();
