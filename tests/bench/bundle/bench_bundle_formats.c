@@ -148,7 +148,7 @@ main (int argc, char **argv)
   const guint threads = argc > 3 ? (guint) atoi (argv[3]) : 0;
   Times least[5] = { { 0 } }, start;
   GError *error = NULL;
-  BundleProblem *one, *all, *read = NULL;
+  BundleProblem *one, *all, *again, *read = NULL;
   GBytes *bytes, *written = NULL;
   CvisPool *pool;
   gchar *file;
@@ -207,13 +207,12 @@ main (int argc, char **argv)
   print_row ("write, one piece", parts, least[1]);
   print_row ("memcpy", copy.size, least[2]);
   print_row ("strtod, one thread", copy.size, least[3]);
-  bundle_problem_free (read);
   copy.from = g_bytes_get_data (written, &size);
-  read = bundle_read (copy.from, size, BUNDLE_FORMAT_BAL, threads, &error);
+  again = bundle_read (copy.from, size, BUNDLE_FORMAT_BAL, threads, &error);
   g_assert_no_error (error);
-  g_assert_cmpmem (read->points, 24 * (gsize) read->n_points, all->points,
-      24 * (gsize) all->n_points);
-  g_assert_cmpmem (read->observed, 16 * read->n_observations, all->observed,
-      16 * all->n_observations);
+  g_assert_cmpmem (again->points, 24 * (gsize) again->n_points, read->points,
+      24 * (gsize) read->n_points);
+  g_assert_cmpmem (again->observed, 16 * again->n_observations, read->observed,
+      16 * read->n_observations);
   return 0;
 }
