@@ -63,7 +63,8 @@ typedef enum {
  *   mean. Intrinsics that are constant for one camera are constant for all.
  *   No effect with @fix_intrinsics
  * @fix_first_camera: rotation and translation of camera 0 are constant
- * @initial_radius: of the trust region (1e4)
+ * @initial_radius: of the trust region (1e4). The first step has 100 times as much if it
+ *   has lenses and is factorised
  * @threads: of the CPU backend; 0: one per processor
  */
 typedef struct {
