@@ -78,7 +78,8 @@ typedef struct {
  *   constant
  * @lenses: (nullable): n_lenses: interior orientations that replace focal length, k1
  *   and k2, which are then not used. Positions of observations are in pixels from the
- *   upper left corner, y down. The files of formats/ do not hold lenses
+ *   upper left corner, y down. Of the files of formats/ only COLMAP's hold
+ *   lenses, and are read without them
  * @lens_of: n_cameras indices of lenses; %NULL without lenses
  * @priors: (nullable): n_priors, any number for a camera; only with lenses, and not
  *   stored by any format

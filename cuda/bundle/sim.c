@@ -10,6 +10,7 @@
 #include "cuda/bundle/formats/codecs.h"
 #include "cuda/bundle/pose.h"
 #include "cuda/core/cancel.h"
+#include "cuda/core/memory.h"
 
 #define WIDTH 1600
 #define HEIGHT 1200
@@ -22,8 +23,11 @@
 #define CHECKED 1024 /* points until cancelling is checked */
 #define TRIES 24     /* positions tried until two cameras see it */
 
+#define WIDEST                                                                 \
+  1.0 /* tangent of the angle to the axis of what a lens sees, in x and y */
+
 /* Streams of random numbers */
-enum { OF_CAMERA, OF_POINT, OF_PLACE, OF_VIEW, OF_COPY };
+enum { OF_CAMERA, OF_POINT, OF_PLACE, OF_VIEW, OF_COPY, OF_LENS };
 
 /* The @k-th random number of item @i of a stream: splitmix64 of a hash of
  * these */
@@ -68,6 +72,8 @@ bundle_sim_init (BundleSim *sim)
     .points = 5000,
     .noise = 0.5,
     .start_error = 1,
+    .lens = BUNDLE_N_LENS_MODELS,
+    .lenses = 1,
   };
 }
 
@@ -289,10 +295,100 @@ place_on_facade (const Path *path, gdouble s, const gdouble u[4], Place *place)
       3);
 }
 
-/* Whether @camera sees the @place; its image position */
-static gboolean
-see (const gdouble *camera, const Place *place, gdouble image[2])
+/* --- lenses ------------------------------------------------------------------------ */
+
+/* Of the simulated lenses, before each varies by a tenth */
+static const gdouble distortion[BUNDLE_N_LENS_MODELS][8] = {
+  [BUNDLE_LENS_SIMPLE_RADIAL] = { -0.06 },
+  [BUNDLE_LENS_RADIAL] = { -0.06, 0.01 },
+  [BUNDLE_LENS_OPENCV] = { -0.06, 0.01, 0.001, -0.0005 },
+  [BUNDLE_LENS_OPENCV_FISHEYE] = { -0.02, 0.004, -0.001, 0.0003 },
+  [BUNDLE_LENS_FULL_OPENCV] = { -0.06, 0.01, 0.001, -0.0005, 0.002, 0.01,
+      -0.004, 0.001 },
+  [BUNDLE_LENS_FOV] = { 0.6 },
+  [BUNDLE_LENS_SIMPLE_RADIAL_FISHEYE] = { -0.02 },
+  [BUNDLE_LENS_RADIAL_FISHEYE] = { -0.02, 0.004 },
+  [BUNDLE_LENS_THIN_PRISM_FISHEYE] = { -0.02, 0.004, 0.001, -0.0005, 0.001,
+      -0.0003, 0.0008, -0.0006 },
+};
+
+static void
+make_lens (const BundleSim *sim, guint i, BundleLens *lens)
 {
+  const BundleLensInfo *info = &bundle_lens_info[sim->lens];
+  gdouble *to = lens->parameters;
+
+  lens->model = sim->lens;
+  lens->constant = 0;
+  for (guint k = 0; k < info->n_focal; k++)
+    *to++ = FOCAL * (1 + 0.004 * k)
+            * (1 + 0.05 * (draw (sim->seed, OF_LENS, i, 0) - 0.5));
+  *to++ = WIDTH / 2. + 10 * draw_normal (sim->seed, OF_LENS, i, 1);
+  *to++ = HEIGHT / 2. + 10 * draw_normal (sim->seed, OF_LENS, i, 2);
+  for (guint k = 0; k < info->n_extra; k++)
+    *to++ = distortion[sim->lens][k]
+            * (1 + 0.2 * (draw (sim->seed, OF_LENS, i, 10 + k) - 0.5));
+}
+
+/* Sets lenses and lens_of. */
+static gboolean
+add_lenses (const BundleSim *sim, BundleProblem *problem, GError **error)
+{
+  const guint n = sim->lenses > 0 ? sim->lenses : sim->cameras;
+
+  if (sim->lens == BUNDLE_N_LENS_MODELS)
+    return TRUE;
+  problem->lenses = cvis_memory_new (n * sizeof *problem->lenses, TRUE, error);
+  problem->lens_of = problem->lenses ? cvis_memory_new (
+                         sim->cameras * sizeof *problem->lens_of, FALSE, error)
+                                     : NULL;
+  if (!problem->lens_of)
+    return FALSE;
+  problem->n_lenses = n;
+  for (guint i = 0; i < n; i++)
+    make_lens (sim, i, &problem->lenses[i]);
+  for (guint i = 0; i < sim->cameras; i++)
+    problem->lens_of[i] = i % n;
+  return TRUE;
+}
+
+/* Where camera @i of @problem has the point @at, from the middle of the picture, y up; by
+ * a lens from the upper left corner, y down. Returns: whether that is near enough to its
+ * axis; beyond, polynomials of the distortion may return into the picture */
+static gboolean
+project (const BundleProblem *problem, guint i, const gdouble at[3],
+    gdouble image[2])
+{
+  const gdouble *camera = problem->cameras + (gsize) i * BUNDLE_CAMERA_SIZE;
+  gdouble r[9], q[3];
+
+  if (!problem->lenses) {
+    bundle_project (camera, at, image);
+    return TRUE;
+  }
+  bundle_rotation_to_matrix (camera + BUNDLE_CAMERA_ROTATION, r);
+  for (guint k = 0; k < 3; k++)
+    q[k] = r[3 * k] * at[0] + r[3 * k + 1] * at[1] + r[3 * k + 2] * at[2]
+           + camera[BUNDLE_CAMERA_TRANSLATION + k];
+  bundle_lens_image (&problem->lenses[problem->lens_of[i]], q, image);
+  return fabs (q[0]) < -WIDEST * q[2] && fabs (q[1]) < -WIDEST * q[2];
+}
+
+static gboolean
+is_inside (const BundleProblem *problem, const gdouble image[2])
+{
+  const gdouble x = image[0] - (problem->lenses ? WIDTH / 2. : 0);
+  const gdouble y = image[1] - (problem->lenses ? HEIGHT / 2. : 0);
+
+  return fabs (x) < WIDTH / 2. && fabs (y) < HEIGHT / 2.;
+}
+
+/* Whether camera @i sees the @place; its image position */
+static gboolean
+see (
+    const BundleProblem *problem, guint i, const Place *place, gdouble image[2])
+{
+  const gdouble *camera = problem->cameras + (gsize) i * BUNDLE_CAMERA_SIZE;
   gdouble centre[3], d[3], facing = 0, distance = 0;
 
   bundle_pose_centre (camera, centre);
@@ -304,8 +400,7 @@ see (const gdouble *camera, const Place *place, gdouble image[2])
   distance = sqrt (distance);
   if (distance < 2 || distance > 45 || facing < 0.12 * distance)
     return FALSE;
-  bundle_project (camera, place->at, image);
-  return fabs (image[0]) < WIDTH / 2 && fabs (image[1]) < HEIGHT / 2;
+  return project (problem, i, place->at, image) && is_inside (problem, image);
 }
 
 /* --- problems ----------------------------------------------------------------------- */
@@ -356,7 +451,7 @@ find_views (const Making *m, guint point, gdouble s, const Place *place,
           || draw (path->sim->seed, OF_VIEW, point, 100 + lap * SEEN + k) > KEPT
           || (n > 0 && cameras[n - 1] == i)
           || !is_ahead (m->views + 12 * i, place->at)
-          || !see (problem->cameras + i * BUNDLE_CAMERA_SIZE, place, images[n]))
+          || !see (problem, (guint) i, place, images[n]))
         continue;
       cameras[n++] = (guint) i;
     }
@@ -369,8 +464,10 @@ static void
 disturb (const BundleSim *sim, guint64 observation, gdouble image[2])
 {
   if (draw (sim->seed, OF_VIEW, observation, 200) < sim->outliers) {
-    image[0] = WIDTH * (draw (sim->seed, OF_VIEW, observation, 201) - 0.5);
-    image[1] = HEIGHT * (draw (sim->seed, OF_VIEW, observation, 202) - 0.5);
+    const gdouble middle = sim->lens == BUNDLE_N_LENS_MODELS ? 0.5 : 0;
+
+    image[0] = WIDTH * (draw (sim->seed, OF_VIEW, observation, 201) - middle);
+    image[1] = HEIGHT * (draw (sim->seed, OF_VIEW, observation, 202) - middle);
     return;
   }
   for (guint k = 0; k < 2; k++)
@@ -408,8 +505,7 @@ place_before_cameras (const Making *m, guint point, guint cameras[2],
     }
   }
   for (guint i = 0; i < 2; i++)
-    bundle_project (problem->cameras + (gsize) cameras[i] * BUNDLE_CAMERA_SIZE,
-        place->at, images[i]);
+    project (problem, cameras[i], place->at, images[i]);
   return 2;
 }
 
@@ -487,6 +583,10 @@ disturb_start (const BundleSim *sim, BundleProblem *problem)
     camera[BUNDLE_CAMERA_FOCAL] *=
         1 + 0.01 * scale * draw_normal (sim->seed, OF_CAMERA, i, 40);
   }
+  for (gsize i = 0; i < problem->n_lenses; i++)
+    for (guint k = 0; k < bundle_lens_info[sim->lens].n_focal; k++)
+      problem->lenses[i].parameters[k] *=
+          1 + 0.01 * scale * draw_normal (sim->seed, OF_LENS, i, 40);
   for (gsize i = 0; i < 3 * (gsize) problem->n_points && !cvis_cancelled_at (i);
        i++)
     problem->points[i] +=
@@ -515,13 +615,15 @@ bundle_sim_make (const BundleSim *sim, GError **error)
       || !cvis_check_range ("noise", sim->noise, 0, 1e6, error)
       || !cvis_check_range ("outliers", sim->outliers, 0, 1, error)
       || !cvis_check_range ("start_error", sim->start_error, 0, 1e6, error)
+      || !cvis_check_range ("intrinsics", sim->lenses, 0, sim->cameras, error)
       || !bundle_tracks_init (
           &m.tracks, sim->cameras, sim->points, TRUE, TRUE, error))
     return NULL;
   init_path (&m.path, sim);
   problem = m.tracks.problem;
+  ok = add_lenses (sim, problem, error);
   m.views = g_new (gdouble, 12 * (gsize) sim->cameras);
-  for (guint i = 0; i < sim->cameras && !cvis_cancelled_at (i); i++) {
+  for (guint i = 0; ok && i < sim->cameras && !cvis_cancelled_at (i); i++) {
     gdouble *camera = problem->cameras + (gsize) i * BUNDLE_CAMERA_SIZE;
 
     make_camera (&m.path, i, camera);
@@ -597,6 +699,10 @@ bundle_sim_copy (
   BundleProblem *to;
   gsize *first, at = 0;
 
+  if (problem->lenses) {
+    cvis_refuse (error, "camera models of COLMAP are not copied");
+    return NULL;
+  }
   if (!cvis_check_range ("cameras of all copies", (gdouble) n_cameras * copies,
           1, G_MAXINT32, error)
       || !cvis_check_range ("points of all copies", (gdouble) n_points * copies,

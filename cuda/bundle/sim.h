@@ -26,12 +26,17 @@ typedef enum {
  * @start_error: error of the initial cameras and points, >= 0: 1 gives
  *   standard deviations of 2 mrad, 5 cm, and 5 cm for points, and 1 % of the
  *   focal length. Observations do not depend on it
+ * @lens: camera model of COLMAP; BUNDLE_N_LENS_MODELS: cameras of BAL
+ * @lenses: number of different ones of @lens, which the cameras have in turn, at most
+ *   @cameras; 0: one each
  */
 typedef struct {
   BundleScene scene;
   guint cameras, points;
   gdouble noise, outliers, start_error;
   guint seed;
+  BundleLensModel lens;
+  guint lenses;
 } BundleSim;
 
 void bundle_sim_init (BundleSim *sim);

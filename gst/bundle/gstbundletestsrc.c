@@ -59,6 +59,27 @@ static const GEnumValue scene_values[] = {
   { 0, NULL, NULL },
 };
 
+#define LENS(name, nick)                                                       \
+  {                                                                            \
+    BUNDLE_LENS_##name, #name " of COLMAP", nick                               \
+  }
+
+static const GEnumValue lens_values[] = {
+  LENS (SIMPLE_PINHOLE, "simple-pinhole"),
+  LENS (PINHOLE, "pinhole"),
+  LENS (SIMPLE_RADIAL, "simple-radial"),
+  LENS (RADIAL, "radial"),
+  LENS (OPENCV, "opencv"),
+  LENS (OPENCV_FISHEYE, "opencv-fisheye"),
+  LENS (FULL_OPENCV, "full-opencv"),
+  LENS (FOV, "fov"),
+  LENS (SIMPLE_RADIAL_FISHEYE, "simple-radial-fisheye"),
+  LENS (RADIAL_FISHEYE, "radial-fisheye"),
+  LENS (THIN_PRISM_FISHEYE, "thin-prism-fisheye"),
+  { BUNDLE_N_LENS_MODELS, "Focal length, k1 and k2 of BAL", "bal" },
+  { 0, NULL, NULL },
+};
+
 #define OWN(field) G_STRUCT_OFFSET (Settings, field)
 
 static const GstCvisSetting settings_table[] = {
@@ -70,6 +91,13 @@ static const GstCvisSetting settings_table[] = {
       FALSE, 2, 1e7 },
   { "points", "Number of points", GST_CVIS_SETTING_UINT, OWN (sim.points),
       FALSE, 1, 1e9 },
+  { "camera-model", "Camera model; other than bal with format=colmap",
+      GST_CVIS_SETTING_ENUM, OWN (sim.lens), FALSE, 0, 0,
+      "GstBundleTestSrcCameraModel", lens_values },
+  { "intrinsics",
+      "Number of different cameras with camera-model, which the images have in "
+      "turn; 0: one for each image",
+      GST_CVIS_SETTING_UINT, OWN (sim.lenses), FALSE, 0, 1e7 },
   { "noise", "Standard deviation of the observations, pixels",
       GST_CVIS_SETTING_DOUBLE, OWN (sim.noise), FALSE, 0, 1000 },
   { "outliers",

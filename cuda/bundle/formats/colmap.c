@@ -373,12 +373,48 @@ share_camera (const BundleProblem *problem, BundlePicture *pictures)
   return TRUE;
 }
 
+/* Sizes are those of an image of each, or twice the principal point */
+static void
+write_lenses (BundleText *text, const BundleProblem *problem)
+{
+  guint32 *image_of = g_new0 (guint32, problem->n_lenses);
+
+  for (guint i = problem->n_cameras; i-- > 0;)
+    image_of[problem->lens_of[i]] = i;
+  for (guint i = 0; i < problem->n_lenses; i++) {
+    const BundleLens *lens = &problem->lenses[i];
+    const BundleView *view =
+        problem->views ? &problem->views[image_of[i]] : NULL;
+    const gdouble *centre =
+        lens->parameters + bundle_lens_info[lens->model].n_focal;
+
+    bundle_text_integer (text, 0, i + 1);
+    bundle_text_string (text, " ");
+    bundle_text_string (text, bundle_lens_info[lens->model].name);
+    for (guint k = 0; k < 2; k++) {
+      const guint size = !view ? 0 : k == 0 ? view->width : view->height;
+
+      bundle_text_integer (
+          text, ' ', size > 0 ? size : (guint) MAX (1, 2 * centre[k]));
+    }
+    bundle_text_numbers (
+        text, ' ', lens->parameters, bundle_lens_size (lens->model));
+    bundle_text_string (text, "\n");
+  }
+  g_free (image_of);
+}
+
+/* @n: without lenses */
 static void
 write_cameras (BundleText *text, const BundleProblem *problem,
     const BundlePicture *pictures, guint n)
 {
   bundle_text_string (text, "# Camera list with one line of data per camera:\n"
                             "#   CAMERA_ID, MODEL, WIDTH, HEIGHT, PARAMS[]\n");
+  if (problem->lenses) {
+    write_lenses (text, problem);
+    return;
+  }
   for (guint i = 0; i < n; i++) {
     const gdouble *camera = problem->cameras + (gsize) i * BUNDLE_CAMERA_SIZE;
 
@@ -439,14 +475,18 @@ write_images (BundleText *text, const BundleProblem *problem,
                    "#   IMAGE_ID, QW, QX, QY, QZ, TX, TY, TZ, CAMERA_ID, NAME\n"
                    "#   POINTS2D[] as (X, Y, POINT3D_ID)\n");
   for (guint i = 0; i < problem->n_cameras && !cvis_cancelled (); i++) {
-    write_image (text, problem, i, shared ? 1 : i + 1);
+    write_image (text, problem, i,
+        problem->lenses ? problem->lens_of[i] + 1
+        : shared        ? 1
+                        : i + 1);
     for (gsize k = first[i]; k < first[i + 1]; k++) {
       const gdouble *at = problem->observed + 2 * (gsize) order[k];
 
       indices[order[k]] = (guint32) (k - first[i]);
+      bundle_text_number (text, k > first[i] ? ' ' : 0,
+          problem->lenses ? at[0] : at[0] + pictures[i].centre[0]);
       bundle_text_number (
-          text, k > first[i] ? ' ' : 0, at[0] + pictures[i].centre[0]);
-      bundle_text_number (text, ' ', pictures[i].centre[1] - at[1]);
+          text, ' ', problem->lenses ? at[1] : pictures[i].centre[1] - at[1]);
       bundle_text_integer (
           text, ' ', (guint64) problem->point_of[order[k]] + 1);
     }

@@ -325,7 +325,10 @@ check_problem (
 static gboolean
 check_lenses (const BundleProblem *problem, BundleFormat format, GError **error)
 {
-  return problem->lenses == NULL
+  const gboolean held = format == BUNDLE_FORMAT_COLMAP
+                        && problem->frames == NULL && problem->n_priors == 0;
+
+  return problem->lenses == NULL || held
          || cvis_refuse (error, "%s files do not hold camera models of COLMAP",
              format_names[format]);
 }

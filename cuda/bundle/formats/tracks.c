@@ -111,6 +111,9 @@ bundle_tracks_finish (
     problem->camera_constant = g_steal_pointer (&from->camera_constant);
     problem->colours = g_steal_pointer (&from->colours);
     problem->views = g_steal_pointer (&from->views);
+    problem->n_lenses = from->n_lenses;
+    problem->lenses = g_steal_pointer (&from->lenses);
+    problem->lens_of = g_steal_pointer (&from->lens_of);
     problem->notes = g_steal_pointer (&from->notes);
   }
   bundle_tracks_clear (tracks);

@@ -5,6 +5,7 @@
 """bundle_public.py PROGRAM FOLDER [--as MODEL,...] [NAME...]: final cost of `cudavision bundle`, of
 `colmap bundle_adjuster` and of pycolmap on public models of photographs, all with their default options.
 FOLDER keeps the models, one folder each; those that it does not contain are fetched from GitHub.
+NAME may also be the folder of another model.
 --as: replaces the cameras by ones of each of these models first. The costs are those that NumPy finds
 in the written files. Needs colmap (3.8 was used), pycolmap (4.2) and NumPy."""
 import hashlib
@@ -126,7 +127,7 @@ def main():
           "pycolmap | cudavision, relative to the lower | iterations (conjugate gradients) |\n"
           "|---|---|---|---|---|---|---|---|---|---|")
     for name in arguments[2:] or MODELS:
-        source = fetch(name, arguments[1])
+        source = name if os.path.isdir(name) else fetch(name, arguments[1])
         for model in models or [None]:
             with tempfile.TemporaryDirectory() as folder:
                 if model:

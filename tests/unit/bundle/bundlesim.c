@@ -2,8 +2,13 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Simulated reconstructions: ground truth, noise, outliers, loops, copies. */
+/* Simulated reconstructions: ground truth, noise, outliers, loops, copies, camera models of
+ * COLMAP. */
 #include "cuda/bundle/sim.h"
+#include "cuda/bundle/colmap/adjust.h"
+#include "cuda/bundle/colmap/archive.h"
+#include "cuda/bundle/engine.h"
+#include "cuda/bundle/formats/formats.h"
 #include "cuda/core/cancel.h"
 
 #include <math.h>
@@ -132,6 +137,95 @@ test_settings (void)
   g_clear_error (&error);
 }
 
+/* --- camera models of COLMAP -------------------------------------------------------- */
+
+static gdouble
+get_cost (const BundleProblem *p)
+{
+  g_autofree gdouble *errors = g_new (gdouble, p->n_observations);
+  gdouble cost = 0;
+
+  bundle_reprojection_errors (p, 1, errors, NULL);
+  for (gsize i = 0; i < p->n_observations; i++)
+    cost += errors[i] * errors[i] / 2;
+  return cost;
+}
+
+/* As a file of COLMAP and back. */
+static BundleProblem *
+write_and_read (const BundleProblem *p)
+{
+  const BundleModelSettings settings = {
+    .keep_behind = TRUE, .free_gauge = TRUE, .min_track = 2
+  };
+  GError *error = NULL;
+  GBytes *bytes = bundle_write (p, BUNDLE_FORMAT_COLMAP, NULL, 1, &error);
+  g_autoptr (BundleModel) model = NULL;
+  BundleModelMap map;
+  BundleProblem *again;
+
+  g_assert_no_error (error);
+  model = bundle_model_read_tar (
+      g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes), &error);
+  g_bytes_unref (bytes);
+  g_assert_no_error (error);
+  g_assert_cmpuint (model->n_cameras, ==, p->n_lenses);
+  g_assert_cmpuint (model->cameras[0].width, ==, 1600);
+  again = bundle_model_problem (model, &settings, &map, &error);
+  g_assert_no_error (error);
+  bundle_model_map_clear (&map);
+  return again;
+}
+
+/* The truth has no error, and a file of COLMAP holds all of it; noise has its size. */
+static void
+test_lenses (void)
+{
+  for (guint m = 0; m < BUNDLE_N_LENS_MODELS; m++)
+    for (guint n = 0; n < 2; n++) {
+      g_autoptr (BundleProblem) truth = NULL, start = NULL, again = NULL;
+      GError *error = NULL;
+      gdouble cost;
+      BundleSim sim;
+
+      bundle_sim_init (&sim);
+      sim.lens = m;
+      sim.lenses = n;
+      sim.scene = m % (BUNDLE_SCENE_TURNTABLE + 1);
+      sim.cameras = 40;
+      sim.points = 2000;
+      sim.noise = sim.start_error = 0;
+      truth = bundle_sim_make (&sim, &error);
+      g_assert_no_error (error);
+      g_assert_true (bundle_problem_check (truth, &error));
+      g_assert_cmpuint (truth->n_lenses, ==, n ? 1 : 40);
+      g_assert_cmpuint (truth->lens_of[7], ==, n ? 0 : 7);
+      cost = get_cost (truth);
+      g_assert_cmpfloat (cost, <, 1e-18 * (gdouble) truth->n_observations);
+      for (gsize i = 0; i < truth->n_observations; i++) {
+        g_assert_cmpfloat (fabs (truth->observed[2 * i] - 800), <, 800);
+        g_assert_cmpfloat (fabs (truth->observed[2 * i + 1] - 600), <, 600);
+      }
+      sim.noise = 0.5;
+      sim.start_error = 1;
+      start = bundle_sim_make (&sim, &error);
+      g_assert_no_error (error);
+      cost = get_cost (start);
+      g_assert_cmpfloat (cost, >, 4 * (gdouble) start->n_observations);
+      again = write_and_read (start);
+      g_assert_cmpuint (again->n_observations, ==, start->n_observations);
+      g_assert_cmpfloat (fabs (get_cost (again) - cost), <, 1e-9 * cost);
+      g_assert_null (bundle_write (start, BUNDLE_FORMAT_NVM, NULL, 1, &error));
+      g_clear_error (&error);
+      g_assert_null (bundle_sim_copy (start, 2, 1, &error));
+      g_clear_error (&error);
+      sim.lenses = 41;
+      g_assert_null (bundle_sim_make (&sim, &error));
+      g_assert_nonnull (strstr (error->message, "intrinsics is 41"));
+      g_clear_error (&error);
+    }
+}
+
 static gint
 compare_doubles (gconstpointer a, gconstpointer b)
 {
@@ -217,6 +311,7 @@ main (int argc, char **argv)
   g_test_add_func ("/bundlesim/truth", test_truth);
   g_test_add_func ("/bundlesim/tracks", test_tracks);
   g_test_add_func ("/bundlesim/settings", test_settings);
+  g_test_add_func ("/bundlesim/lenses", test_lenses);
   g_test_add_func ("/bundlesim/copies", test_copies);
   g_test_add_func ("/bundlesim/cancelled", test_cancelled);
   return g_test_run ();
