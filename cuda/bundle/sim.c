@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda/bundle/arithmetic.h"
 #include "cuda/bundle/formats/codecs.h"
 #include "cuda/bundle/pose.h"
 #include "cuda/core/cancel.h"
@@ -23,8 +24,7 @@
 #define CHECKED 1024 /* points until cancelling is checked */
 #define TRIES 24     /* positions tried until two cameras see it */
 
-#define WIDEST                                                                 \
-  1.0 /* tangent of the angle to the axis of what a lens sees, in x and y */
+#define WIDEST 1.0 /* tangents of angles to the axis within which a lens sees */
 
 /* Streams of random numbers */
 enum { OF_CAMERA, OF_POINT, OF_PLACE, OF_VIEW, OF_COPY, OF_LENS };
@@ -360,18 +360,18 @@ project (const BundleProblem *problem, guint i, const gdouble at[3],
     gdouble image[2])
 {
   const gdouble *camera = problem->cameras + (gsize) i * BUNDLE_CAMERA_SIZE;
-  gdouble r[9], q[3];
+  BundleConstants c;
+  BundleImage seen;
 
   if (!problem->lenses) {
     bundle_project (camera, at, image);
     return TRUE;
   }
-  bundle_rotation_to_matrix (camera + BUNDLE_CAMERA_ROTATION, r);
-  for (guint k = 0; k < 3; k++)
-    q[k] = r[3 * k] * at[0] + r[3 * k + 1] * at[1] + r[3 * k + 2] * at[2]
-           + camera[BUNDLE_CAMERA_TRANSLATION + k];
-  bundle_lens_image (&problem->lenses[problem->lens_of[i]], q, image);
-  return fabs (q[0]) < -WIDEST * q[2] && fabs (q[1]) < -WIDEST * q[2];
+  bundle_constants (camera, &c);
+  seen = bundle_image (&c, at[0], at[1], at[2]);
+  bundle_lens_image (&problem->lenses[problem->lens_of[i]], seen.q, image);
+  return seen.q[2] < 0 && fabs (seen.p[0]) < WIDEST
+         && fabs (seen.p[1]) < WIDEST;
 }
 
 static gboolean

@@ -7,13 +7,14 @@
 #include "cuda/bundle/sim.h"
 #include "cuda/bundle/colmap/adjust.h"
 #include "cuda/bundle/colmap/archive.h"
-#include "cuda/bundle/engine.h"
 #include "cuda/bundle/formats/formats.h"
 #include "cuda/core/cancel.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "lensscenes.h"
 
 static BundleProblem *
 make (BundleScene scene, guint cameras, guint points, gdouble noise,
@@ -139,18 +140,6 @@ test_settings (void)
 
 /* --- camera models of COLMAP -------------------------------------------------------- */
 
-static gdouble
-get_cost (const BundleProblem *p)
-{
-  g_autofree gdouble *errors = g_new (gdouble, p->n_observations);
-  gdouble cost = 0;
-
-  bundle_reprojection_errors (p, 1, errors, NULL);
-  for (gsize i = 0; i < p->n_observations; i++)
-    cost += errors[i] * errors[i] / 2;
-  return cost;
-}
-
 /* As a file of COLMAP and back. */
 static BundleProblem *
 write_and_read (const BundleProblem *p)
@@ -200,8 +189,8 @@ test_lenses (void)
       g_assert_true (bundle_problem_check (truth, &error));
       g_assert_cmpuint (truth->n_lenses, ==, n ? 1 : 40);
       g_assert_cmpuint (truth->lens_of[7], ==, n ? 0 : 7);
-      cost = get_cost (truth);
-      g_assert_cmpfloat (cost, <, 1e-18 * (gdouble) truth->n_observations);
+      g_assert_cmpfloat (
+          bundle_lens_cost (truth), <, 1e-18 * (gdouble) truth->n_observations);
       for (gsize i = 0; i < truth->n_observations; i++) {
         g_assert_cmpfloat (fabs (truth->observed[2 * i] - 800), <, 800);
         g_assert_cmpfloat (fabs (truth->observed[2 * i + 1] - 600), <, 600);
@@ -210,11 +199,12 @@ test_lenses (void)
       sim.start_error = 1;
       start = bundle_sim_make (&sim, &error);
       g_assert_no_error (error);
-      cost = get_cost (start);
+      cost = bundle_lens_cost (start);
       g_assert_cmpfloat (cost, >, 4 * (gdouble) start->n_observations);
       again = write_and_read (start);
       g_assert_cmpuint (again->n_observations, ==, start->n_observations);
-      g_assert_cmpfloat (fabs (get_cost (again) - cost), <, 1e-9 * cost);
+      g_assert_cmpfloat (
+          fabs (bundle_lens_cost (again) - cost), <, 1e-9 * cost);
       g_assert_null (bundle_write (start, BUNDLE_FORMAT_NVM, NULL, 1, &error));
       g_clear_error (&error);
       g_assert_null (bundle_sim_copy (start, 2, 1, &error));
