@@ -182,19 +182,24 @@ typedef struct {
   guint used;
 } Spread;
 
-/* @spread: zeros in the vectors that are used */
-static void
+/* @spread: of the point before, or zeros */
+INLINE void
 spread_columns (const BundleBackend *b, gsize point, Spread *spread)
 {
   const BundleCpuSchur *s = b->lenses->schur;
 
+  for (; spread->used != 0; spread->used &= spread->used - 1)
+    for (guint k = 0; k < 3; k++)
+      *(V8 *) (spread->row[k]
+               + BUNDLE_LANES * (guint) __builtin_ctz (spread->used)) =
+          (V8){ 0 };
   for (gsize e = s->entry_first[point]; e < s->entry_first[point + 1]; e++) {
     const guint n = b->lenses->lens[s->entry_lens[e]].n;
     const guint place = s->place[s->entry_lens[e]];
 
     for (guint k = 0; k < 3; k++)
-      memcpy (spread->row[k] + place, s->entry + e * s->lens_w + k * n,
-          n * sizeof (gdouble));
+      for (guint i = 0; i < n; i++)
+        spread->row[k][place + i] = s->entry[e * s->lens_w + k * n + i];
     for (guint v = place / BUNDLE_LANES; v * BUNDLE_LANES < place + n; v++)
       spread->used |= 1u << v;
   }
@@ -223,11 +228,10 @@ static void
 sum_points (BundleBackend *b, gsize first, gsize end, gdouble *to)
 {
   const BundleCpuSchur *s = b->lenses->schur;
+  Spread spread = { 0 };
 
   memset (to, 0, (gsize) s->k * s->k_lanes * sizeof *to);
   for (gsize p = first; p < end; p++) {
-    Spread spread = { 0 };
-
     spread_columns (b, p, &spread);
     for (gsize e = s->entry_first[p]; e < s->entry_first[p + 1]; e++) {
       const guint place = s->place[s->entry_lens[e]];
